@@ -46,14 +46,14 @@ mod zero_retention;
 
 use std::sync::Arc;
 
-use sqlx::sqlite::SqlitePool;
+use sqlx::sqlite::{SqliteConnection, SqlitePool};
 
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
-use crate::sqlite::writer::Writer;
+use crate::sqlite::writer::{Work, Writer};
 
 /// An open database.
 #[derive(Debug)]
@@ -64,6 +64,17 @@ pub(crate) struct Sqlite {
     index: Arc<index::IndexQueue>,
     /// When `last_used_at` of each key was last written.
     key_uses: KeyUses,
+}
+
+impl Sqlite {
+    /// Runs `work` in a transaction of the writer.
+    async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
+    {
+        self.writer.run(work).await
+    }
 }
 
 impl Lifecycle for Sqlite {
@@ -77,17 +88,16 @@ impl Lifecycle for Sqlite {
     async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await?;
         let must_write = self.writer.is_failing();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    if must_write {
-                        migrate::write_version(connection, migrate::MIGRATIONS).await
-                    } else {
-                        Ok(())
-                    }
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                if must_write {
+                    migrate::write_version(connection, migrate::MIGRATIONS).await
+                } else {
+                    Ok(())
+                }
             })
-            .await
+        })
+        .await
     }
 
     async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {

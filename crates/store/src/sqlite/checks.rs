@@ -28,8 +28,7 @@ impl Checks for Sqlite {
     async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
         let check = check.clone();
         let jobs = json_text(&check.jobs)?;
-        self.writer
-            .run(move |connection| Box::pin(start(connection, check, jobs)))
+        self.write(move |connection| Box::pin(start(connection, check, jobs)))
             .await
     }
 
@@ -46,31 +45,29 @@ impl Checks for Sqlite {
         if free.is_none() {
             return Ok(Vec::new());
         }
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let leased = query(
-                        "UPDATE monitor_check SET lease_until = ?2, epoch = epoch + 1 WHERE id IN (
+        self.write(move |connection| {
+            Box::pin(async move {
+                let leased = query(
+                    "UPDATE monitor_check SET lease_until = ?2, epoch = epoch + 1 WHERE id IN (
                             SELECT id FROM monitor_check WHERE lease_until <= ?1 ORDER BY id LIMIT ?3)
                          RETURNING id, monitor_id, epoch, status, jobs",
-                    )
-                    .bind_all(params![now, now.0.saturating_add(lease_ms), limit])
-                    .fetch_all(&mut *connection)
-                    .await?;
-                    let mut leases = Vec::with_capacity(leased.len());
-                    for row in leased {
-                        let job = query(
-                            "SELECT team_id, key_id, request, base, retention_ms FROM job WHERE id = ?1",
-                        )
-                        .bind(row.id("id")?)
-                        .fetch_one(&mut *connection)
-                        .await?;
-                        leases.push(check_lease(&row, &job)?);
-                    }
-                    Ok(leases)
-                })
+                )
+                .bind_all(params![now, now.0.saturating_add(lease_ms), limit])
+                .fetch_all(&mut *connection)
+                .await?;
+                let mut leases = Vec::with_capacity(leased.len());
+                for row in leased {
+                    let job =
+                        query("SELECT team_id, key_id, request, base, retention_ms FROM job WHERE id = ?1")
+                            .bind(row.id("id")?)
+                            .fetch_one(&mut *connection)
+                            .await?;
+                    leases.push(check_lease(&row, &job)?);
+                }
+                Ok(leases)
             })
-            .await
+        })
+        .await
     }
 
     async fn renew_check(
@@ -133,32 +130,31 @@ impl Checks for Sqlite {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let found = query(
-                        "SELECT (SELECT count(*) FROM monitor_page WHERE check_id = ?1 AND target = ?3) AS pages,
+        self.write(move |connection| {
+            Box::pin(async move {
+                let found = query(
+                    "SELECT (SELECT count(*) FROM monitor_page WHERE check_id = ?1 AND target = ?3) AS pages,
                             webhook_events, event_count, last_event_at
                          FROM monitor_check JOIN job USING (id)
                          WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
-                    )
-                    .bind_all(params![check, epoch, target])
-                    .fetch_optional(&mut *connection)
-                    .await?;
-                    let Some(row) = found.filter(|row| row.count("pages").ok() == Some(after)) else {
-                        return Ok(false);
-                    };
-                    let mut log = EventLog::read(&row)?;
-                    for (no, page) in (after + 1..).zip(pages) {
-                        add_page(connection, (check, target, no), &page).await?;
-                        remember(connection, (check, monitor, target), &page).await?;
-                        log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
-                    }
-                    events::save(connection, check, &log).await?;
-                    Ok(true)
-                })
+                )
+                .bind_all(params![check, epoch, target])
+                .fetch_optional(&mut *connection)
+                .await?;
+                let Some(row) = found.filter(|row| row.count("pages").ok() == Some(after)) else {
+                    return Ok(false);
+                };
+                let mut log = EventLog::read(&row)?;
+                for (no, page) in (after + 1..).zip(pages) {
+                    add_page(connection, (check, target, no), &page).await?;
+                    remember(connection, (check, monitor, target), &page).await?;
+                    log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
+                }
+                events::save(connection, check, &log).await?;
+                Ok(true)
             })
-            .await
+        })
+        .await
     }
 
     async fn missing_urls(
@@ -183,8 +179,7 @@ impl Checks for Sqlite {
         now: Timestamp,
     ) -> Result<Option<CheckSummary>, StoreError> {
         let lease = lease.clone();
-        self.writer
-            .run(move |connection| Box::pin(finish(connection, lease, end, now)))
+        self.write(move |connection| Box::pin(finish(connection, lease, end, now)))
             .await
     }
 

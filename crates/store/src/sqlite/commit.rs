@@ -44,8 +44,7 @@ impl Commits for Sqlite {
         let prepared = PreparedBatch::of(batch).await?;
         let until = now.0.saturating_add(lease_ms);
         let applied = self
-            .writer
-            .run(move |connection| Box::pin(apply(connection, owner, prepared, now, until)))
+            .write(move |connection| Box::pin(apply(connection, owner, prepared, now, until)))
             .await?;
         applied.response(batch.number, self.load_with_state(lease)).await
     }

@@ -20,8 +20,7 @@ use crate::value::params;
 impl Continuations for Sqlite {
     async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError> {
         let job = job.clone();
-        self.writer
-            .run(move |connection| Box::pin(async move { continue_crawl(connection, &job, earlier).await }))
+        self.write(move |connection| Box::pin(async move { continue_crawl(connection, &job, earlier).await }))
             .await
     }
 

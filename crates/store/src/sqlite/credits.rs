@@ -122,17 +122,16 @@ impl Usage for Sqlite {
             Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
         };
         let account = Account::of_call(&call);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    insert_activity(connection, &call, Some(end)).await?;
-                    match credits {
-                        0 => Ok(()),
-                        credits => charge_call(connection, &account, credits, now).await,
-                    }
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                insert_activity(connection, &call, Some(end)).await?;
+                match credits {
+                    0 => Ok(()),
+                    credits => charge_call(connection, &account, credits, now).await,
+                }
             })
-            .await
+        })
+        .await
     }
 
     async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {

@@ -14,19 +14,25 @@ use crate::value::params;
 
 impl Files for Sqlite {
     async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    for file in files {
-                        query("INSERT INTO file (token, content_type, bytes, expires_at) VALUES (?1, ?2, ?3, ?4)")
-                            .bind_all(params![file.token, file.content_type, file.bytes, file.expires_at])
-                            .execute(&mut *connection)
-                            .await?;
-                    }
-                    Ok(())
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                for file in files {
+                    query(
+                        "INSERT INTO file (token, content_type, bytes, expires_at) VALUES (?1, ?2, ?3, ?4)",
+                    )
+                    .bind_all(params![
+                        file.token,
+                        file.content_type,
+                        file.bytes,
+                        file.expires_at
+                    ])
+                    .execute(&mut *connection)
+                    .await?;
+                }
+                Ok(())
             })
-            .await
+        })
+        .await
     }
 
     async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {

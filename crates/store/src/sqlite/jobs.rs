@@ -42,23 +42,21 @@ impl Jobs for Sqlite {
         let lists = page_lists(pages).await?;
         let job = job.clone();
         let request = IdempotentRequest::of(&job, idempotency);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let key = request.idempotency.as_ref();
-                    if let Some(earlier) =
-                        find_earlier_request(connection, job.team, key, job.created_at).await?
-                    {
-                        return Ok(earlier);
-                    }
-                    insert_running_job(connection, &request, &job).await?;
-                    if !lists.is_empty() {
-                        insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
-                    }
-                    Ok(CreateOutcome::Created)
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                let key = request.idempotency.as_ref();
+                if let Some(earlier) = find_earlier_request(connection, job.team, key, job.created_at).await?
+                {
+                    return Ok(earlier);
+                }
+                insert_running_job(connection, &request, &job).await?;
+                if !lists.is_empty() {
+                    insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
+                }
+                Ok(CreateOutcome::Created)
             })
-            .await
+        })
+        .await
     }
 
     async fn add_pages(
@@ -75,8 +73,7 @@ impl Jobs for Sqlite {
             job,
             idempotency: idempotency.cloned(),
         };
-        self.writer
-            .run(move |connection| Box::pin(add_to_batch(connection, request, lists, now)))
+        self.write(move |connection| Box::pin(add_to_batch(connection, request, lists, now)))
             .await
     }
 
@@ -91,36 +88,35 @@ impl Jobs for Sqlite {
     }
 
     async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let row = query(
-                        "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
+        self.write(move |connection| {
+            Box::pin(async move {
+                let row = query(
+                    "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
                          WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
-                    )
-                    .bind_all(params![job, team, now])
-                    .fetch_optional(&mut *connection)
-                    .await?;
-                    let Some(row) = row else {
-                        return Ok(CancelOutcome::NotFound);
-                    };
-                    match parse_status(&row)? {
-                        JobStatus::Scraping => {
-                            mark_cancelled(connection, job, now).await?;
-                            let kind = parse_kind(&row)?;
-                            if kind == JobKind::Agent {
-                                let mut log = EventLog::read(&row)?;
-                                let data = Some(r#"{"creditsUsed":0}"#.to_owned());
-                                log.add(kind, Event::Cancelled, data, now);
-                                events::save(connection, job, &log).await?;
-                            }
-                            Ok(CancelOutcome::Cancelled(kind))
+                )
+                .bind_all(params![job, team, now])
+                .fetch_optional(&mut *connection)
+                .await?;
+                let Some(row) = row else {
+                    return Ok(CancelOutcome::NotFound);
+                };
+                match parse_status(&row)? {
+                    JobStatus::Scraping => {
+                        mark_cancelled(connection, job, now).await?;
+                        let kind = parse_kind(&row)?;
+                        if kind == JobKind::Agent {
+                            let mut log = EventLog::read(&row)?;
+                            let data = Some(r#"{"creditsUsed":0}"#.to_owned());
+                            log.add(kind, Event::Cancelled, data, now);
+                            events::save(connection, job, &log).await?;
                         }
-                        status => Ok(CancelOutcome::AlreadyEnded(status)),
+                        Ok(CancelOutcome::Cancelled(kind))
                     }
-                })
+                    status => Ok(CancelOutcome::AlreadyEnded(status)),
+                }
             })
-            .await
+        })
+        .await
     }
 
     async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {

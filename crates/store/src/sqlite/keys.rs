@@ -23,23 +23,22 @@ impl Keys for Sqlite {
     ) -> Result<KeyId, StoreError> {
         let (name, key) = (name.to_owned(), key.into());
         let id = new_id();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let row = query(
-                        "INSERT INTO api_key (id, team_id, name, hash, created_at, hint)
+        self.write(move |connection| {
+            Box::pin(async move {
+                let row = query(
+                    "INSERT INTO api_key (id, team_id, name, hash, created_at, hint)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                          ON CONFLICT (hash) DO UPDATE
                             SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
                          RETURNING id",
-                    )
-                    .bind_all(params![id, team, name, key.hash.to_vec(), now, key.hint])
-                    .fetch_one(connection)
-                    .await?;
-                    Ok(KeyId(row.id("id")?))
-                })
+                )
+                .bind_all(params![id, team, name, key.hash.to_vec(), now, key.hint])
+                .fetch_one(connection)
+                .await?;
+                Ok(KeyId(row.id("id")?))
             })
-            .await
+        })
+        .await
     }
 
     async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
@@ -85,31 +84,30 @@ impl Keys for Sqlite {
         key: KeyId,
         now: Timestamp,
     ) -> Result<RevokeOutcome, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let found = query(
-                        "SELECT (SELECT count(*) FROM api_key AS other WHERE other.team_id = api_key.team_id
+        self.write(move |connection| {
+            Box::pin(async move {
+                let found = query(
+                    "SELECT (SELECT count(*) FROM api_key AS other WHERE other.team_id = api_key.team_id
                             AND other.revoked_at IS NULL AND other.id <> ?1) AS others
                          FROM api_key WHERE id = ?1 AND revoked_at IS NULL AND (?2 IS NULL OR team_id = ?2)",
-                    )
-                    .bind_all(params![key, team])
-                    .fetch_optional(&mut *connection)
+                )
+                .bind_all(params![key, team])
+                .fetch_optional(&mut *connection)
+                .await?;
+                let Some(row) = found else {
+                    return Ok(RevokeOutcome::NotFound);
+                };
+                if team.is_some() && row.count("others")? == 0 {
+                    return Ok(RevokeOutcome::LastKey);
+                }
+                query("UPDATE api_key SET revoked_at = ?2 WHERE id = ?1")
+                    .bind_all(params![key, now])
+                    .execute(connection)
                     .await?;
-                    let Some(row) = found else {
-                        return Ok(RevokeOutcome::NotFound);
-                    };
-                    if team.is_some() && row.count("others")? == 0 {
-                        return Ok(RevokeOutcome::LastKey);
-                    }
-                    query("UPDATE api_key SET revoked_at = ?2 WHERE id = ?1")
-                        .bind_all(params![key, now])
-                        .execute(connection)
-                        .await?;
-                    Ok(RevokeOutcome::Revoked)
-                })
+                Ok(RevokeOutcome::Revoked)
             })
-            .await
+        })
+        .await
     }
 }
 

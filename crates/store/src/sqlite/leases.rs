@@ -72,26 +72,25 @@ impl Leases for Sqlite {
         }
         let node = node.to_owned();
         let until = Timestamp(now.0.saturating_add(lease_ms));
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let mut leases = Vec::new();
-                    for (team, share) in shares {
-                        let taken = query(LEASE_OF_TEAM)
-                            .bind_all(params![node.clone(), until, now, team, share])
-                            .fetch_all(&mut *connection)
-                            .await?;
-                        for row in taken {
-                            let job = JobId(row.id("job_id")?);
-                            let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
-                            leases.push(lease_of(connection, job, shard, row.count("epoch")?, until).await?);
-                        }
+        self.write(move |connection| {
+            Box::pin(async move {
+                let mut leases = Vec::new();
+                for (team, share) in shares {
+                    let taken = query(LEASE_OF_TEAM)
+                        .bind_all(params![node.clone(), until, now, team, share])
+                        .fetch_all(&mut *connection)
+                        .await?;
+                    for row in taken {
+                        let job = JobId(row.id("job_id")?);
+                        let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
+                        leases.push(lease_of(connection, job, shard, row.count("epoch")?, until).await?);
                     }
-                    leases.sort_by_key(|lease| (lease.job, lease.shard));
-                    Ok(leases)
-                })
+                }
+                leases.sort_by_key(|lease| (lease.job, lease.shard));
+                Ok(leases)
             })
-            .await
+        })
+        .await
     }
 
     async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {

@@ -69,8 +69,7 @@ impl Monitors for Sqlite {
         update: MonitorUpdate,
     ) -> Result<bool, StoreError> {
         let changed_targets = json_text(&update.changed_targets)?;
-        self.writer
-            .run(move |connection| {
+        self.write(move |connection| {
                 Box::pin(async move {
                     let changed = query(
                         "UPDATE monitor SET request = ?4, next_run_at = ?5, updated_at = max(?6, updated_at + 1),
@@ -108,38 +107,37 @@ impl Monitors for Sqlite {
         id: MonitorId,
         now: Timestamp,
     ) -> Result<Option<Vec<JobId>>, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let deleted = query(
-                        "UPDATE monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
+        self.write(move |connection| {
+            Box::pin(async move {
+                let deleted = query(
+                    "UPDATE monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
                             updated_at = max(?3, updated_at + 1)
                          WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'",
-                    )
-                    .bind_all(params![id, team, now])
-                    .execute(&mut *connection)
-                    .await?;
-                    if deleted == 0 {
-                        return Ok(None);
-                    }
-                    let cancelled = cancel_check_jobs(connection, id, now).await?;
-                    for statement in [
-                        "UPDATE monitor_check SET status = 'failed', error = 'the monitor was deleted',
+                )
+                .bind_all(params![id, team, now])
+                .execute(&mut *connection)
+                .await?;
+                if deleted == 0 {
+                    return Ok(None);
+                }
+                let cancelled = cancel_check_jobs(connection, id, now).await?;
+                for statement in [
+                    "UPDATE monitor_check SET status = 'failed', error = 'the monitor was deleted',
                             finished_at = ?2, updated_at = ?2, lease_until = NULL, epoch = epoch + 1
                          WHERE monitor_id = ?1 AND lease_until IS NOT NULL",
-                        "UPDATE job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
+                    "UPDATE job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
                             completed_at = coalesce(completed_at, ?2), expires_at = ?2
                          WHERE id IN (SELECT id FROM monitor_check WHERE monitor_id = ?1)",
-                    ] {
-                        query(statement)
-                            .bind_all(params![id, now])
-                            .execute(&mut *connection)
-                            .await?;
-                    }
-                    Ok(Some(cancelled))
-                })
+                ] {
+                    query(statement)
+                        .bind_all(params![id, now])
+                        .execute(&mut *connection)
+                        .await?;
+                }
+                Ok(Some(cancelled))
             })
-            .await
+        })
+        .await
     }
 
     async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {

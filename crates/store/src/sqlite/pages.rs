@@ -123,15 +123,14 @@ impl Pages for Sqlite {
 
     async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         let checkpoint = Arc::clone(&self.writer.checkpoint);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    // Not before: the writer could checkpoint the log ahead of this task.
-                    checkpoint.store(true, Ordering::Relaxed);
-                    delete_documents(connection, job, skip, upto, false).await
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                // Not before: the writer could checkpoint the log ahead of this task.
+                checkpoint.store(true, Ordering::Relaxed);
+                delete_documents(connection, job, skip, upto, false).await
             })
-            .await
+        })
+        .await
     }
 
     async fn page_version(&self, team: TeamId, key: &VersionKey) -> Result<Option<PageVersion>, StoreError> {

@@ -34,28 +34,27 @@ impl Profiles for Sqlite {
         let Some(state) = compress(vec![state]).await?.pop() else {
             return Ok(true);
         };
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    query(
-                        "INSERT INTO profile (team_id, name, size_bytes, zstd, updated_at)
+        self.write(move |connection| {
+            Box::pin(async move {
+                query(
+                    "INSERT INTO profile (team_id, name, size_bytes, zstd, updated_at)
                          VALUES (?1, ?2, ?3, ?4, ?5)
                          ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
                             zstd = excluded.zstd, updated_at = excluded.updated_at",
-                    )
-                    .bind_all(params![team, name, state.size_bytes, state.body, now])
-                    .execute(&mut *connection)
-                    .await?;
-                    query(
-                        "DELETE FROM profile WHERE rowid IN (SELECT rowid FROM profile WHERE team_id = ?1
+                )
+                .bind_all(params![team, name, state.size_bytes, state.body, now])
+                .execute(&mut *connection)
+                .await?;
+                query(
+                    "DELETE FROM profile WHERE rowid IN (SELECT rowid FROM profile WHERE team_id = ?1
                             ORDER BY updated_at DESC, rowid DESC LIMIT -1 OFFSET ?2)",
-                    )
-                    .bind_all(params![team, limits::PROFILES_PER_TEAM])
-                    .execute(connection)
-                    .await?;
-                    Ok(true)
-                })
+                )
+                .bind_all(params![team, limits::PROFILES_PER_TEAM])
+                .execute(connection)
+                .await?;
+                Ok(true)
             })
-            .await
+        })
+        .await
     }
 }

@@ -49,33 +49,31 @@ impl Runs for Sqlite {
     ) -> Result<AgentOutcome, StoreError> {
         let job = job.clone();
         let request = IdempotentRequest::of(&job, idempotency);
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let key = request.idempotency.as_ref();
-                    if let Some(earlier) =
-                        find_earlier_request(connection, job.team, key, job.created_at).await?
-                    {
-                        return Ok(AgentOutcome::Job(earlier));
-                    }
-                    let place = match thread {
-                        Some(thread) => match next_place(connection, &job, thread).await? {
-                            Ok(place) => Some(place),
-                            Err(refusal) => return Ok(refusal),
-                        },
-                        None => ThreadPlace::first(&job),
-                    };
-                    insert_running_job(connection, &request, &job).await?;
-                    if let Some(place) = place {
-                        query("UPDATE job SET thread_id = ?2, thread_turn = ?3 WHERE id = ?1")
-                            .bind_all(params![job.id, place.thread, place.turn])
-                            .execute(&mut *connection)
-                            .await?;
-                    }
-                    Ok(AgentOutcome::CREATED)
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                let key = request.idempotency.as_ref();
+                if let Some(earlier) = find_earlier_request(connection, job.team, key, job.created_at).await?
+                {
+                    return Ok(AgentOutcome::Job(earlier));
+                }
+                let place = match thread {
+                    Some(thread) => match next_place(connection, &job, thread).await? {
+                        Ok(place) => Some(place),
+                        Err(refusal) => return Ok(refusal),
+                    },
+                    None => ThreadPlace::first(&job),
+                };
+                insert_running_job(connection, &request, &job).await?;
+                if let Some(place) = place {
+                    query("UPDATE job SET thread_id = ?2, thread_turn = ?3 WHERE id = ?1")
+                        .bind_all(params![job.id, place.thread, place.turn])
+                        .execute(&mut *connection)
+                        .await?;
+                }
+                Ok(AgentOutcome::CREATED)
             })
-            .await
+        })
+        .await
     }
 
     async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
@@ -83,8 +81,7 @@ impl Runs for Sqlite {
         let document = body.map(PreparedDocument::of_text);
         let account = Account::of_lease(lease);
         let (shard, epoch) = (lease.shard, lease.epoch);
-        self.writer
-            .run(move |connection| {
+        self.write(move |connection| {
                 Box::pin(async move {
                     if !owns(connection, account.job, shard, epoch).await? {
                         return Ok(false);
@@ -135,8 +132,7 @@ impl Runs for Sqlite {
             action,
         } = step;
         let events = prepare_events(events).await?;
-        self.writer
-            .run(move |connection| {
+        self.write(move |connection| {
                 Box::pin(async move {
                     if !owns(connection, job, shard, epoch).await? {
                         return Ok(false);

@@ -27,8 +27,7 @@ use crate::value::params;
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
         let job = scrape_job(job);
-        self.writer
-            .run(move |connection| Box::pin(async move { begin(connection, &job).await }))
+        self.write(move |connection| Box::pin(async move { begin(connection, &job).await }))
             .await
     }
 
@@ -39,8 +38,7 @@ impl Scrapes for Sqlite {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let end = ScrapeEnd::prepare(result).await?;
-        self.writer
-            .run(move |connection| Box::pin(async move { finish(connection, job, end, now).await }))
+        self.write(move |connection| Box::pin(async move { finish(connection, job, end, now).await }))
             .await
     }
 
@@ -52,8 +50,7 @@ impl Scrapes for Sqlite {
     ) -> Result<(), StoreError> {
         let job = scrape_job(job);
         let end = ScrapeEnd::prepare(result).await?;
-        self.writer
-            .run(move |connection| Box::pin(record(connection, job, end, now)))
+        self.write(move |connection| Box::pin(record(connection, job, end, now)))
             .await
     }
 

@@ -112,8 +112,7 @@ impl Search for Sqlite {
     }
 
     async fn index_page(&self, id: i64, team: TeamId, text: PageText) -> Result<(), StoreError> {
-        self.writer
-            .run(move |connection| Box::pin(index::write_lost(connection, id, team, text)))
+        self.write(move |connection| Box::pin(index::write_lost(connection, id, team, text)))
             .await
     }
 }

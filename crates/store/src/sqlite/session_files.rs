@@ -14,8 +14,7 @@ use crate::value::params;
 
 impl SessionFiles for Sqlite {
     async fn add_session_file(&self, file: NewSessionFile) -> Result<(), StoreError> {
-        self.writer
-            .run(move |connection| {
+        self.write(move |connection| {
                 Box::pin(async move {
                     let (bytes, error) = match file.content {
                         Ok(bytes) => (Some(bytes), None),

@@ -24,31 +24,30 @@ use crate::value::params;
 impl Sessions for Sqlite {
     async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
         let session = session.clone();
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let call = &session.call;
-                    query(
-                        "INSERT INTO session (id, team_id, key_id, kind, scrape_id, stream_web_view, created_at,
+        self.write(move |connection| {
+            Box::pin(async move {
+                let call = &session.call;
+                query(
+                    "INSERT INTO session (id, team_id, key_id, kind, scrape_id, stream_web_view, created_at,
                             last_activity_at, expires_at)
                          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
-                    )
-                    .bind_all(params![
-                        call.id,
-                        call.team,
-                        call.key,
-                        call.kind.as_str(),
-                        session.scrape,
-                        session.stream_web_view,
-                        call.created_at,
-                        session.expires_at,
-                    ])
-                    .execute(&mut *connection)
-                    .await?;
-                    insert_activity(connection, call, None).await
-                })
+                )
+                .bind_all(params![
+                    call.id,
+                    call.team,
+                    call.key,
+                    call.kind.as_str(),
+                    session.scrape,
+                    session.stream_web_view,
+                    call.created_at,
+                    session.expires_at,
+                ])
+                .execute(&mut *connection)
+                .await?;
+                insert_activity(connection, call, None).await
             })
-            .await
+        })
+        .await
     }
 
     async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
@@ -63,19 +62,17 @@ impl Sessions for Sqlite {
     }
 
     async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let extended =
-                        query("UPDATE session SET expires_at = ?2 WHERE id = ?1 AND ended_at IS NULL")
-                            .bind_all(params![id, expires_at])
-                            .execute(&mut *connection)
-                            .await?;
-                    keep_as_long_as_session(connection, id).await?;
-                    Ok(extended == 1)
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                let extended = query("UPDATE session SET expires_at = ?2 WHERE id = ?1 AND ended_at IS NULL")
+                    .bind_all(params![id, expires_at])
+                    .execute(&mut *connection)
+                    .await?;
+                keep_as_long_as_session(connection, id).await?;
+                Ok(extended == 1)
             })
-            .await
+        })
+        .await
     }
 
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
@@ -98,8 +95,7 @@ impl Sessions for Sqlite {
         last_activity: Timestamp,
         at: Timestamp,
     ) -> Result<Option<SessionRow>, StoreError> {
-        self.writer
-            .run(move |connection| Box::pin(end(connection, id, Some((last_activity, at)))))
+        self.write(move |connection| Box::pin(end(connection, id, Some((last_activity, at)))))
             .await
     }
 

@@ -17,8 +17,7 @@ impl Teams for Sqlite {
         let name = name.to_owned();
         let now = clock();
         let id = new_id();
-        self.writer
-            .run(move |connection| {
+        self.write(move |connection| {
                 Box::pin(async move {
                     query("INSERT INTO team (id, name, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING")
                         .bind_all(params![id, name.clone(), now])
@@ -42,17 +41,16 @@ impl Teams for Sqlite {
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {
         let (name, plan) = (name.to_owned(), plan.map(str::to_owned));
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let row = query("UPDATE team SET plan = ?2 WHERE name = ?1 RETURNING id")
-                        .bind_all(params![name, plan])
-                        .fetch_optional(connection)
-                        .await?;
-                    row.map(|row| row.id("id").map(TeamId)).transpose()
-                })
+        self.write(move |connection| {
+            Box::pin(async move {
+                let row = query("UPDATE team SET plan = ?2 WHERE name = ?1 RETURNING id")
+                    .bind_all(params![name, plan])
+                    .fetch_optional(connection)
+                    .await?;
+                row.map(|row| row.id("id").map(TeamId)).transpose()
             })
-            .await
+        })
+        .await
     }
 
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {

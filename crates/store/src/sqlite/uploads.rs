@@ -62,35 +62,34 @@ impl Uploads for Sqlite {
     }
 
     async fn use_upload(&self, team: TeamId, id: Uuid, now: Timestamp) -> Result<UploadUse, StoreError> {
-        self.writer
-            .run(move |connection| {
-                Box::pin(async move {
-                    let taken = query(
-                        "DELETE FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3
+        self.write(move |connection| {
+            Box::pin(async move {
+                let taken = query(
+                    "DELETE FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3
                             AND bytes IS NOT NULL RETURNING name, content_type, bytes",
-                    )
-                    .bind_all(params![id, team, now])
-                    .fetch_optional(&mut *connection)
-                    .await?;
-                    if let Some(row) = taken {
-                        return Ok(UploadUse::File(StoredUpload {
-                            name: row.text("name")?,
-                            content_type: row.maybe_text("content_type")?,
-                            bytes: row.try_get("bytes")?,
-                        }));
-                    }
-                    let reserved =
-                        query("SELECT 1 FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3")
-                            .bind_all(params![id, team, now])
-                            .fetch_optional(connection)
-                            .await?;
-                    Ok(match reserved {
-                        Some(_) => UploadUse::NotReceived,
-                        None => UploadUse::Unknown,
-                    })
+                )
+                .bind_all(params![id, team, now])
+                .fetch_optional(&mut *connection)
+                .await?;
+                if let Some(row) = taken {
+                    return Ok(UploadUse::File(StoredUpload {
+                        name: row.text("name")?,
+                        content_type: row.maybe_text("content_type")?,
+                        bytes: row.try_get("bytes")?,
+                    }));
+                }
+                let reserved =
+                    query("SELECT 1 FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3")
+                        .bind_all(params![id, team, now])
+                        .fetch_optional(connection)
+                        .await?;
+                Ok(match reserved {
+                    Some(_) => UploadUse::NotReceived,
+                    None => UploadUse::Unknown,
                 })
             })
-            .await
+        })
+        .await
     }
 }
 

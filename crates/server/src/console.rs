@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use sha2::{Digest, Sha256};
 
 use crate::error::Failure;
-use crate::keys;
 
 mod accept;
 mod policy;
@@ -145,7 +144,7 @@ fn not_built() -> Response {
 fn entity_tag(bytes: &[u8], coding: Option<Coding>) -> HeaderValue {
     let digest = Sha256::digest(bytes);
     let mut tag = String::from("W/\"");
-    tag.push_str(&keys::hex(&digest[..12]));
+    tag.push_str(&hex::encode(&digest[..12]));
     if let Some(coding) = coding {
         tag.push('-');
         tag.push_str(coding.name());

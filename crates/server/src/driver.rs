@@ -9,7 +9,7 @@ use rust_embed::RustEmbed;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{keys, limits};
+use crate::limits;
 
 /// Files of the package, each compressed with Brotli; empty in a build without the driver.
 #[derive(RustEmbed)]
@@ -41,7 +41,7 @@ pub(crate) fn unpack(data_dir: &Path) -> io::Result<Option<PathBuf>> {
         return Ok(None);
     }
     let all = data_dir.join(limits::DRIVER_FOLDER);
-    let folder = all.join(keys::hex(&hash.finalize()[..8]));
+    let folder = all.join(hex::encode(&hash.finalize()[..8]));
     let modules = folder.join("node_modules");
     if modules.is_dir() {
         return Ok(Some(modules));

@@ -34,12 +34,7 @@ pub fn hash(key: &str) -> [u8; 32] {
 pub(crate) fn random_hex<const N: usize>() -> Result<String, getrandom::Error> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
-    Ok(hex(&bytes))
-}
-
-/// Returns bytes in hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(hex::encode(bytes))
 }
 
 #[cfg(test)]

@@ -9,8 +9,6 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use crate::keys;
-
 /// Formats with a file of their own, and its extension. The other formats share a JSON file.
 const TEXT_FORMATS: [(&str, &str); 4] = [
     ("markdown", "md"),
@@ -159,7 +157,7 @@ fn capitals(part: &str) -> Option<u64> {
 }
 
 fn short_hash(bytes: &[u8]) -> String {
-    keys::hex(&Sha256::digest(bytes)[..8])
+    hex::encode(&Sha256::digest(bytes)[..8])
 }
 
 #[cfg(test)]

@@ -59,15 +59,15 @@ impl ActionEditor {
         });
     }
 
-    /// Swaps an action with the one at index `with`. Returns false if there is none.
-    fn swap(self, index: usize, with: Option<usize>) -> bool {
+    /// Swaps an action with the one at index `with`, if there is one, and focuses it there.
+    fn swap(self, index: usize, with: Option<usize>) {
         let count = untrack(|| self.read().len());
         let Some(with) = with.filter(|with| *with < count) else {
-            return false;
+            return;
         };
         self.change(|actions| actions.swap(index, with));
         Console::get().notify(format!("Action {} of {count}", with + 1));
-        true
+        self.focus(with);
     }
 }
 
@@ -138,15 +138,12 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
     let up = move || actions.swap(index, index.checked_sub(1));
     let down = move || actions.swap(index, Some(index + 1));
     let on_key = move |event: KeyboardEvent| {
-        let (moved, now) = match (event.alt_key(), event.key().as_str()) {
-            (true, "ArrowUp") => (up(), index.wrapping_sub(1)),
-            (true, "ArrowDown") => (down(), index + 1),
+        match (event.alt_key(), event.key().as_str()) {
+            (true, "ArrowUp") => up(),
+            (true, "ArrowDown") => down(),
             _ => return,
-        };
-        event.prevent_default();
-        if moved {
-            actions.focus(now);
         }
+        event.prevent_default();
     };
     let remove = move |_| {
         actions.change(|actions| {
@@ -175,11 +172,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                     aria-label=format!("Move action {number} up")
                     title="Move up (Alt + Up)"
                     disabled=index == 0
-                    on:click=move |_| {
-                        if up() {
-                            actions.focus(index - 1);
-                        }
-                    }
+                    on:click=move |_| up()
                 >
                     "\u{2191}"
                 </button>
@@ -189,11 +182,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
                     aria-label=format!("Move action {number} down")
                     title="Move down (Alt + Down)"
                     disabled=is_last
-                    on:click=move |_| {
-                        if down() {
-                            actions.focus(index + 1);
-                        }
-                    }
+                    on:click=move |_| down()
                 >
                     "\u{2193}"
                 </button>

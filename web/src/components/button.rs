@@ -6,9 +6,9 @@ use crate::components::icon::{Glyph, Icon};
 
 /// Renders a button that shows only an icon; its label is its tooltip too.
 #[component]
-pub fn IconButton(label: &'static str, glyph: Glyph, on_click: Callback<()>) -> impl IntoView {
+pub fn IconButton(#[prop(into)] label: String, glyph: Glyph, on_click: Callback<()>) -> impl IntoView {
     view! {
-        <button type="button" class="btn icon quiet" aria-label=label title=label on:click=move |_| on_click.run(())>
+        <button type="button" class="btn icon quiet" aria-label=label.clone() title=label on:click=move |_| on_click.run(())>
             <Icon glyph/>
         </button>
     }

@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
+use crate::components::button::IconButton;
 use crate::components::code::copy;
-use crate::components::icon::{Glyph, Icon};
+use crate::components::icon::Glyph;
 use crate::components::inline_code::inline_code;
 use crate::components::notice::problem_notice;
 use crate::console::Console;
@@ -87,15 +88,11 @@ fn Block(name: &'static str, text: String) -> impl IntoView {
             <div class="send">
                 <h3 class="field-name">{name}</h3>
                 <span class="grow"></span>
-                <button
-                    type="button"
-                    class="btn icon quiet"
-                    aria-label=format!("Copy {name}")
-                    title=format!("Copy {name}")
-                    on:click=move |_| copy(console, text_to_copy.clone())
-                >
-                    <Icon glyph=Glyph::Copy/>
-                </button>
+                <IconButton
+                    label=format!("Copy {name}")
+                    glyph=Glyph::Copy
+                    on_click=Callback::new(move |()| copy(console, text_to_copy.clone()))
+                />
             </div>
             <pre class="code wrap" tabindex="0" role="region" aria-label=name>{text}</pre>
         </div>

@@ -45,14 +45,15 @@ impl KeptResult {
         }))
     }
 
-    /// Keeps a result and writes its id to the URL. Returns whether the browser could store it.
-    pub async fn keep(self, id: &str, result: &impl Serialize) -> bool {
-        let Ok(text) = serde_json::to_string(result) else {
+    /// Keeps a result that has an id and writes the id to the URL. Returns whether the browser could store it.
+    pub async fn keep(self, id: Option<impl ToString>, result: &impl Serialize) -> bool {
+        let (Some(id), Ok(text)) = (id, serde_json::to_string(result)) else {
             return false;
         };
-        let is_kept = keep(id, &text).await.as_bool() == Some(true);
+        let id = id.to_string();
+        let is_kept = keep(&id, &text).await.as_bool() == Some(true);
         if is_kept {
-            self.0.write(id);
+            self.0.write(&id);
         }
         is_kept
     }

@@ -58,7 +58,7 @@ pub fn AskPage() -> impl IntoView {
                     question: words,
                 };
                 console.notify("Answer ready");
-                let is_kept = kept.keep(&answered.answer.request_id, &answered).await;
+                let is_kept = kept.keep(Some(&answered.answer.request_id), &answered).await;
                 Ok(result_state(answered, is_kept))
             }))
         });
@@ -85,8 +85,7 @@ pub fn AskPage() -> impl IntoView {
                                 rows="3"
                                 data-url=""
                                 placeholder="How do I …?"
-                                prop:value=move || question.get()
-                                on:input=move |event| question.set(event_target_value(&event))
+                                bind:value=question
                             ></textarea>
                         </div>
                         <div class="send">

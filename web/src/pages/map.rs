@@ -38,10 +38,7 @@ pub fn MapPage() -> impl IntoView {
             let took_ms = (browser::now_ms() - started_at) as u64;
             let count = display::plural(answer.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {}", display::duration_ms(took_ms)));
-            let is_kept = match answer.id {
-                Some(id) => kept.keep(&id.to_string(), &answer).await,
-                None => false,
-            };
+            let is_kept = kept.keep(answer.id, &answer).await;
             Ok(result_state(answer, Some(took_ms), is_kept))
         }))
     });

@@ -118,10 +118,7 @@ pub fn SearchPage() -> impl IntoView {
                 .map(|source| results(&answer, source).len())
                 .sum();
             console.notify(display::plural(count as u64, "result", "results"));
-            let is_kept = match answer.id {
-                Some(id) => kept.keep(&id.to_string(), &answer).await,
-                None => false,
-            };
+            let is_kept = kept.keep(answer.id, &answer).await;
             Ok(result_state(answer, is_kept))
         }))
     });

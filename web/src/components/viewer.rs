@@ -111,7 +111,7 @@ fn tabs_of(document: &Document) -> Vec<Tab> {
 pub fn Viewer(
     #[prop(into)] document: Signal<Option<SharedDocument>>,
     /// Options that the page was scraped with; without them its removed content is not offered.
-    #[prop(optional)]
+    #[prop(optional_no_strip, into)]
     options: Option<PageOptions>,
 ) -> impl IntoView {
     let console = Console::get();

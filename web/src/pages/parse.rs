@@ -1,12 +1,10 @@
 //! Parse: converts a file from this device, and shows the result in the same way as a scrape.
 
 use std::str::FromStr;
-use std::sync::Arc;
 
 use harvestman_core::api::Wire;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::parse::ParseOptions;
-use harvestman_core::api::scrape::ScrapeResponse;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use leptos::ev::SubmitEvent;
@@ -21,9 +19,8 @@ use crate::components::format_chips::Chips;
 use crate::components::icon::Glyph;
 use crate::components::screen_header::ScreenHeader;
 use crate::components::switch::Switch;
-use crate::components::viewer::Viewer;
-use crate::exchange::{Exchange, RequestState, ResultCard};
-use crate::pages::scrape::{ResultHead, document_of};
+use crate::exchange::{Exchange, ResultCard};
+use crate::pages::scrape::{document_of, result_state};
 use crate::result_url::ResultUrl;
 use crate::route::Screen;
 use crate::{browser, display, highlight, text};
@@ -80,7 +77,8 @@ pub fn ParsePage() -> impl IntoView {
         let Ok(id) = ScrapeId::from_str(&id) else { return };
         exchange.send(None, move |client| {
             Some(Box::pin(async move {
-                Ok(result_of(client.scrape_result(id).await?, None))
+                let document = document_of(client.scrape_result(id).await?);
+                Ok(result_state(document, None, None))
             }))
         });
     });
@@ -98,17 +96,13 @@ pub fn ParsePage() -> impl IntoView {
             let options = options?;
             Some(Box::pin(async move {
                 let started_at = browser::now_ms();
-                let answer = client.parse(&file, &file.name(), &options).await?;
+                let document = document_of(client.parse(&file, &file.name(), &options).await?);
                 let took_ms = (browser::now_ms() - started_at) as u64;
-                let id = answer
-                    .data
-                    .as_ref()
-                    .and_then(|document| document.metadata.scrape_id);
-                if let Some(id) = id {
+                if let Some(id) = document.metadata.scrape_id {
                     url.write(&id.to_string());
                 }
                 browser::reveal_soon("#result");
-                Ok(result_of(answer, Some(took_ms)))
+                Ok(result_state(document, Some(took_ms), None))
             }))
         });
     };
@@ -155,17 +149,6 @@ pub fn ParsePage() -> impl IntoView {
         </div>
     }
     .into_any()
-}
-
-fn result_of(answer: ScrapeResponse, took_ms: Option<u64>) -> RequestState {
-    let document = Arc::new(document_of(answer));
-    RequestState::done(move || {
-        view! {
-            <ResultHead document=document.clone() took_ms/>
-            <Viewer document=Signal::stored(Some(document.clone()))/>
-        }
-        .into_any()
-    })
 }
 
 /// Renders the field and drop zone of the file.

@@ -39,10 +39,8 @@ pub fn ScrapePage() -> impl IntoView {
         let Ok(id) = ScrapeId::from_str(&id) else { return };
         exchange.send(None, move |client| {
             Some(Box::pin(async move {
-                let document = Arc::new(document_of(client.scrape_result(id).await?));
-                Ok(RequestState::done(move || {
-                    result_view(document.clone(), None, options)
-                }))
+                let document = document_of(client.scrape_result(id).await?);
+                Ok(result_state(document, None, Some(options)))
             }))
         });
     });
@@ -57,10 +55,7 @@ pub fn ScrapePage() -> impl IntoView {
             if let Some(id) = document.metadata.scrape_id {
                 url.write(&id.to_string());
             }
-            let document = Arc::new(document);
-            Ok(RequestState::done(move || {
-                result_view(document.clone(), Some(took_ms), options)
-            }))
+            Ok(result_state(document, Some(took_ms), Some(options)))
         }))
     });
     view! {
@@ -90,17 +85,21 @@ pub fn document_of(answer: ScrapeResponse) -> Document {
     document
 }
 
-fn result_view(document: SharedDocument, took_ms: Option<u64>, options: PageOptions) -> AnyView {
-    view! {
-        <ResultHead document=document.clone() took_ms/>
-        <Viewer document=Signal::stored(Some(document)) options/>
-    }
-    .into_any()
+/// Returns the completed state with a document and, if it is known, how long it took.
+pub fn result_state(document: Document, took_ms: Option<u64>, options: Option<PageOptions>) -> RequestState {
+    let document = Arc::new(document);
+    RequestState::done(move || {
+        view! {
+            <ResultHead document=document.clone() took_ms/>
+            <Viewer document=Signal::stored(Some(document.clone())) options/>
+        }
+        .into_any()
+    })
 }
 
 /// Renders the title of a result, when it expires, and how long it took.
 #[component]
-pub fn ResultHead(document: SharedDocument, took_ms: Option<u64>) -> impl IntoView {
+fn ResultHead(document: SharedDocument, took_ms: Option<u64>) -> impl IntoView {
     view! {
         <div class="card-head">
             <h2 class="cut">{title_of(&document)}</h2>

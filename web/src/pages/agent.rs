@@ -9,8 +9,6 @@ use harvestman_core::api::agent_thread::AgentThreadRun;
 use harvestman_core::api::agent_trace::TraceEvent;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
 use crate::browser;
@@ -18,13 +16,12 @@ use crate::components::code::CodeCard;
 use crate::components::icon::Glyph;
 use crate::components::panes::Panes;
 use crate::components::screen_header::ScreenHeader;
-use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard, poll};
 use crate::job_start::start_on_screen;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
-use crate::{display, request_history, text};
+use crate::{display, text};
 
 mod recent;
 mod run;
@@ -130,7 +127,6 @@ impl AgentRun {
 /// Renders the screen.
 #[component]
 pub fn AgentPage() -> impl IntoView {
-    let console = Console::get();
     let draft = Draft::restore(Endpoint::Agent);
     let exchange = Exchange::new();
     let run = AgentRun::new(exchange, draft);

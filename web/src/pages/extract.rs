@@ -7,8 +7,6 @@ use harvestman_client::{Client, ClientError};
 use harvestman_core::api::extract::{ExtractRequest, ExtractResponse, ExtractStatus};
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
 use crate::components::badge::JobBadge;
@@ -25,12 +23,11 @@ use crate::job_start::start_on_screen;
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
-use crate::{browser, display, highlight, request_history, text};
+use crate::{browser, display, highlight, text};
 
 /// Renders the screen.
 #[component]
 pub fn ExtractPage() -> impl IntoView {
-    let console = Console::get();
     let query = Screen::Extract.query();
     let draft = Draft::restore(Endpoint::Extract);
     let exchange = Exchange::new();

@@ -16,8 +16,7 @@ pub fn FilterInput(
             type="text"
             aria-label=label
             placeholder=placeholder
-            prop:value=move || words.get()
-            on:input=move |event| words.set(event_target_value(&event))
+            bind:value=words
         />
     }
     .into_any()

@@ -169,8 +169,7 @@ fn NewKey(list: KeyList) -> impl IntoView {
                             placeholder="ci, laptop, app"
                             aria-describedby="key-name-error"
                             aria-invalid=move || problem.with(Option::is_some).then_some("true")
-                            prop:value=move || name.get()
-                            on:input=move |event| name.set(event_target_value(&event))
+                            bind:value=name
                         />
                         <BusyButton busy label="Create key"/>
                     </div>

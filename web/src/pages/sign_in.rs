@@ -57,8 +57,7 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
                         autocomplete="off"
                         spellcheck="false"
                         placeholder="fc-..."
-                        prop:value=move || key.get()
-                        on:input=move |event| key.set(event_target_value(&event))
+                        bind:value=key
                     />
                 </div>
                 <Switch

@@ -142,8 +142,7 @@ fn TestEvent() -> impl IntoView {
                         autocomplete="url"
                         spellcheck="false"
                         placeholder="https://example.com/hook"
-                        prop:value=move || url.get()
-                        on:input=move |event| url.set(event_target_value(&event))
+                        bind:value=url
                     />
                     <BusyButton class="btn" busy label="Send test event"/>
                 </div>

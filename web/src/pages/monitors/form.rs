@@ -398,8 +398,7 @@ fn TextField(
                 id=id
                 autocomplete="off"
                 aria-describedby=help_id.clone()
-                prop:value=move || value.get()
-                on:input=move |event| value.set(event_target_value(&event))
+                bind:value=value
             />
             <p class="hint" id=help_id>{inline_code(help)}</p>
         </div>

@@ -191,8 +191,7 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                         type="text"
                         spellcheck="false"
                         placeholder="#id"
-                        prop:value=move || selector.get()
-                        on:input=move |event| selector.set(event_target_value(&event))
+                        bind:value=selector
                     />
                     <button
                         type="button"

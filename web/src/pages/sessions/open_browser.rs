@@ -128,8 +128,7 @@ pub fn OpenBrowser() -> impl IntoView {
                         autocapitalize="none"
                         spellcheck="false"
                         placeholder=hint
-                        prop:value=move || value.get()
-                        on:input=move |event| value.set(event_target_value(&event))
+                        bind:value=value
                     />
                 </div>
             }

@@ -49,8 +49,8 @@ impl Checks for Sqlite {
             Box::pin(async move {
                 let leased = query(
                     "UPDATE monitor_check SET lease_until = ?2, epoch = epoch + 1 WHERE id IN (
-                            SELECT id FROM monitor_check WHERE lease_until <= ?1 ORDER BY id LIMIT ?3)
-                         RETURNING id, monitor_id, epoch, status, jobs",
+                        SELECT id FROM monitor_check WHERE lease_until <= ?1 ORDER BY id LIMIT ?3)
+                     RETURNING id, monitor_id, epoch, status, jobs",
                 )
                 .bind_all(params![now, now.0.saturating_add(lease_ms), limit])
                 .fetch_all(&mut *connection)
@@ -134,9 +134,9 @@ impl Checks for Sqlite {
             Box::pin(async move {
                 let found = query(
                     "SELECT (SELECT count(*) FROM monitor_page WHERE check_id = ?1 AND target = ?3) AS pages,
-                            webhook_events, event_count, last_event_at
-                         FROM monitor_check JOIN job USING (id)
-                         WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
+                        webhook_events, event_count, last_event_at
+                     FROM monitor_check JOIN job USING (id)
+                     WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
                 )
                 .bind_all(params![check, epoch, target])
                 .fetch_optional(&mut *connection)

@@ -22,8 +22,8 @@ impl FeedbackList for Sqlite {
                 }
                 let stored = query(
                     "INSERT INTO feedback (id, team_id, job_id, endpoint, rating, body, created_at)
-                         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
-                         WHERE EXISTS (SELECT 1 FROM activity WHERE job_id = ?3 AND team_id = ?2)",
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
+                     WHERE EXISTS (SELECT 1 FROM activity WHERE job_id = ?3 AND team_id = ?2)",
                 )
                 .bind_all(params![
                     new.id,

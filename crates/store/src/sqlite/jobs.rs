@@ -92,7 +92,7 @@ impl Jobs for Sqlite {
             Box::pin(async move {
                 let row = query(
                     "SELECT status, kind, webhook_events, event_count, last_event_at FROM job
-                         WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
+                     WHERE id = ?1 AND team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)",
                 )
                 .bind_all(params![job, team, now])
                 .fetch_optional(&mut *connection)

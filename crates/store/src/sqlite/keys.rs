@@ -27,10 +27,10 @@ impl Keys for Sqlite {
             Box::pin(async move {
                 let row = query(
                     "INSERT INTO api_key (id, team_id, name, hash, created_at, hint)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                         ON CONFLICT (hash) DO UPDATE
-                            SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
-                         RETURNING id",
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                     ON CONFLICT (hash) DO UPDATE
+                        SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
+                     RETURNING id",
                 )
                 .bind_all(params![id, team, name, key.hash.to_vec(), now, key.hint])
                 .fetch_one(connection)
@@ -88,8 +88,8 @@ impl Keys for Sqlite {
             Box::pin(async move {
                 let found = query(
                     "SELECT (SELECT count(*) FROM api_key AS other WHERE other.team_id = api_key.team_id
-                            AND other.revoked_at IS NULL AND other.id <> ?1) AS others
-                         FROM api_key WHERE id = ?1 AND revoked_at IS NULL AND (?2 IS NULL OR team_id = ?2)",
+                        AND other.revoked_at IS NULL AND other.id <> ?1) AS others
+                     FROM api_key WHERE id = ?1 AND revoked_at IS NULL AND (?2 IS NULL OR team_id = ?2)",
                 )
                 .bind_all(params![key, team])
                 .fetch_optional(&mut *connection)

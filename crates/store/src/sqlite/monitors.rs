@@ -111,8 +111,8 @@ impl Monitors for Sqlite {
             Box::pin(async move {
                 let deleted = query(
                     "UPDATE monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
-                            updated_at = max(?3, updated_at + 1)
-                         WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'",
+                        updated_at = max(?3, updated_at + 1)
+                     WHERE id = ?1 AND team_id = ?2 AND status <> 'deleted'",
                 )
                 .bind_all(params![id, team, now])
                 .execute(&mut *connection)
@@ -123,11 +123,11 @@ impl Monitors for Sqlite {
                 let cancelled = cancel_check_jobs(connection, id, now).await?;
                 for statement in [
                     "UPDATE monitor_check SET status = 'failed', error = 'the monitor was deleted',
-                            finished_at = ?2, updated_at = ?2, lease_until = NULL, epoch = epoch + 1
-                         WHERE monitor_id = ?1 AND lease_until IS NOT NULL",
+                        finished_at = ?2, updated_at = ?2, lease_until = NULL, epoch = epoch + 1
+                     WHERE monitor_id = ?1 AND lease_until IS NOT NULL",
                     "UPDATE job SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
-                            completed_at = coalesce(completed_at, ?2), expires_at = ?2
-                         WHERE id IN (SELECT id FROM monitor_check WHERE monitor_id = ?1)",
+                        completed_at = coalesce(completed_at, ?2), expires_at = ?2
+                     WHERE id IN (SELECT id FROM monitor_check WHERE monitor_id = ?1)",
                 ] {
                     query(statement)
                         .bind_all(params![id, now])

@@ -38,11 +38,11 @@ impl Outbox for Sqlite {
             Box::pin(async move {
                 query(
                     "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
-                            SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
-                            WHERE due_at <= ?1 AND lease_until <= ?1
-                                AND hex(team_id) NOT IN (SELECT value FROM json_each(?4))
-                            ORDER BY lease_until, due_at LIMIT ?3)
-                         RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
+                        SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
+                        WHERE due_at <= ?1 AND lease_until <= ?1
+                            AND hex(team_id) NOT IN (SELECT value FROM json_each(?4))
+                        ORDER BY lease_until, due_at LIMIT ?3)
+                     RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
                 )
                 .bind_all(params![now, until, limit, except])
                 .read_all(connection, leased_receiver)
@@ -103,8 +103,8 @@ impl Outbox for Sqlite {
                 let (state, next) = end.state();
                 let noted = query(
                     "UPDATE outbox SET state = ?4, attempts = attempts + 1,
-                            next_attempt_at = coalesce(?5, next_attempt_at)
-                         WHERE job_id = ?1 AND event_no = ?2 AND attempts = ?3 AND state = 'pending'",
+                        next_attempt_at = coalesce(?5, next_attempt_at)
+                     WHERE job_id = ?1 AND event_no = ?2 AND attempts = ?3 AND state = 'pending'",
                 )
                 .bind_all(params![job, event_no, attempts, state.as_str(), next])
                 .execute(&mut *connection)
@@ -114,7 +114,7 @@ impl Outbox for Sqlite {
                 }
                 query(
                     "INSERT INTO delivery (job_id, event_no, attempt, at, duration_ms, status_code, error)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )
                 .bind_all(params![
                     job,
@@ -129,8 +129,8 @@ impl Outbox for Sqlite {
                 .await?;
                 query(
                     "UPDATE receiver SET lease_until = ?2, due_at = (
-                            SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
-                         WHERE job_id = ?1",
+                        SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
+                     WHERE job_id = ?1",
                 )
                 .bind_all(params![job, lease_until])
                 .execute(&mut *connection)

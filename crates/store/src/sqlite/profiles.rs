@@ -38,16 +38,16 @@ impl Profiles for Sqlite {
             Box::pin(async move {
                 query(
                     "INSERT INTO profile (team_id, name, size_bytes, zstd, updated_at)
-                         VALUES (?1, ?2, ?3, ?4, ?5)
-                         ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
-                            zstd = excluded.zstd, updated_at = excluded.updated_at",
+                     VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (team_id, name) DO UPDATE SET size_bytes = excluded.size_bytes,
+                        zstd = excluded.zstd, updated_at = excluded.updated_at",
                 )
                 .bind_all(params![team, name, state.size_bytes, state.body, now])
                 .execute(&mut *connection)
                 .await?;
                 query(
                     "DELETE FROM profile WHERE rowid IN (SELECT rowid FROM profile WHERE team_id = ?1
-                            ORDER BY updated_at DESC, rowid DESC LIMIT -1 OFFSET ?2)",
+                        ORDER BY updated_at DESC, rowid DESC LIMIT -1 OFFSET ?2)",
                 )
                 .bind_all(params![team, limits::PROFILES_PER_TEAM])
                 .execute(connection)

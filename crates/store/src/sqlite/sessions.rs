@@ -29,8 +29,8 @@ impl Sessions for Sqlite {
                 let call = &session.call;
                 query(
                     "INSERT INTO session (id, team_id, key_id, kind, scrape_id, stream_web_view, created_at,
-                            last_activity_at, expires_at)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
+                        last_activity_at, expires_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
                 )
                 .bind_all(params![
                     call.id,

@@ -66,7 +66,7 @@ impl Uploads for Sqlite {
             Box::pin(async move {
                 let taken = query(
                     "DELETE FROM upload WHERE id = ?1 AND team_id = ?2 AND expires_at > ?3
-                            AND bytes IS NOT NULL RETURNING name, content_type, bytes",
+                        AND bytes IS NOT NULL RETURNING name, content_type, bytes",
                 )
                 .bind_all(params![id, team, now])
                 .fetch_optional(&mut *connection)

@@ -55,6 +55,8 @@ async fn a_crawl_ends_when_the_credits_are_used_up() {
         (&json!(7), 7)
     );
     assert_eq!(crawled.status["total"], 21);
+    let warning = crawled.status["warning"].as_str().unwrap_or_default();
+    assert!(warning.contains("credits are used up"), "{warning}");
     assert_eq!(crawled.errors.len(), 14);
     assert!(crawled.errors.values().all(|code| code == "INSUFFICIENT_CREDITS"));
 

@@ -113,6 +113,9 @@ impl Crawl {
         if source == Source::Seed {
             self.failure = Some(warnings::seed_unreachable(&url, &failure.message));
         }
+        if failure.code == ErrorCode::InsufficientCredits {
+            self.warn_once(warnings::CREDITS);
+        }
         let error = PageError {
             id: failure.id,
             code: failure.code,

@@ -7,6 +7,9 @@ use crate::scope::Reason;
 /// Pages were blocked by robots.txt.
 pub const ROBOTS: &str = "Some pages were not crawled because robots.txt disallows them or could not be read. \
      See robotsBlocked in GET /v2/crawl/{id}/errors.";
+/// Pages were not fetched for lack of credits.
+pub const CREDITS: &str = "Some pages were not fetched because the team's credits are used up. See errors in GET \
+     /v2/crawl/{id}/errors or GET /v2/batch/scrape/{id}/errors.";
 /// More URLs were found than a job may know.
 pub const TOO_MANY_URLS: &str =
     "The site has more URLs than a crawl with this limit considers; the rest were ignored.";

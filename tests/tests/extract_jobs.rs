@@ -471,6 +471,31 @@ async fn an_agent_without_a_result_fails_and_costs_nothing() {
 }
 
 #[tokio::test]
+async fn an_extract_with_a_prompt_alone_fails_and_costs_nothing_if_the_model_fails() {
+    let model = Model::start(|_| ModelReply::Status(401, "")).await;
+    let (site, server, receiver) = (shop().await, server(Some(&model)).await, Receiver::start().await);
+    let urls = [site.url("/shop/cup"), site.url("/shop/pot")];
+    let request = json!({ "prompt": "What do they cost?", "urls": urls, "webhook": receiver.url() });
+    let id = started(&server, "/v2/extract", &request).await;
+    let status = wait_for_result(&server, "/v2/extract", &id).await;
+    assert_eq!(
+        (&status["status"], &status["creditsUsed"]),
+        (&json!("failed"), &json!(0)),
+        "{status}"
+    );
+    assert!(
+        status["error"].as_str().unwrap().contains("status 401"),
+        "{status}"
+    );
+    receiver.wait_for("extract.failed").await;
+    // With a schema, the pages state the data.
+    let request = json!({ "prompt": "What do they cost?", "urls": urls[..1], "schema": schema() });
+    let id = started(&server, "/v2/extract", &request).await;
+    let status = wait_for_result(&server, "/v2/extract", &id).await;
+    assert_eq!(status["data"]["name"], "Cup", "{status}");
+}
+
+#[tokio::test]
 async fn an_agent_can_chat_and_be_cancelled() {
     let model = Model::start(|request| match request.texts()[1].contains("wait") {
         true => ModelReply::Silence,

@@ -36,6 +36,8 @@ struct Extract<'a> {
     deadline: Instant,
     progress: Progress<'a>,
     outcome: RunOutcome,
+    /// Why the model gave no answer for a page, if the request has only a prompt.
+    unanswered: Option<String>,
 }
 
 /// Runs the extract of a lease.
@@ -71,6 +73,7 @@ pub(super) async fn of_request(
         request,
         progress,
         outcome,
+        unanswered: None,
     };
     if let Err(error) = extract.run().await {
         extract.outcome.error = Some(error.message);
@@ -83,7 +86,7 @@ impl Extract<'_> {
     /// Reads the pages and merges their data into the outcome.
     ///
     /// # Errors
-    /// If none of the pages can be read, or the store fails.
+    /// If none of the pages can be read, the model answers for none of them, or the store fails.
     async fn run(&mut self) -> Result<(), ApiError> {
         if self
             .request
@@ -105,6 +108,11 @@ impl Extract<'_> {
         };
         let options = self.options(part);
         let mut results = self.read(&mut urls, options).await?;
+        if let Some(why) = self.unanswered.take()
+            && results.iter().all(|(_, value)| value.is_null())
+        {
+            return Err(ApiError::new(ErrorCode::Unavailable, why));
+        }
         if schema.is_none() {
             self.collect_words(&mut results);
         }
@@ -368,6 +376,9 @@ impl Extract<'_> {
             return Value::Null;
         }
         if let Some(warning) = page.document.warning {
+            if self.request.schema.is_none() && page.document.json.is_none() {
+                self.unanswered.get_or_insert_with(|| warning.clone());
+            }
             self.outcome.warn(warning);
         }
         page.document.json.unwrap_or_default()

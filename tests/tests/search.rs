@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use harvestman_tests::files::{Pdf, line};
 use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{JsonService, Page, ReceivedRequest, RunningSite, Site, TestServer};
 use http::Method;
@@ -145,6 +146,35 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     server.kill9();
     server.restart().await;
     assert!(!urls(&search(&server, json!({ "query": "herons" })).await).is_empty());
+}
+
+#[tokio::test]
+async fn text_and_files_are_described_by_their_passages_too() {
+    let text = "Notes on waders.\n\nBitterns boom in the reeds at dawn.\n\nThe end.";
+    let page = line(24, 700, "Waders") + &line(12, 660, "Bitterns are shy birds of the marsh.");
+    let pdf = Pdf {
+        pages: vec![page],
+        ..Pdf::default()
+    };
+    let site = Site::new()
+        .page("/", Page::links("Start", &["/notes.txt", "/waders.pdf"]))
+        .page("/notes.txt", Page::new("text/plain", text))
+        .page("/waders.pdf", Page::new("application/pdf", pdf.bytes()))
+        .serve()
+        .await;
+    let server = TestServer::start().await;
+    server.run_crawl(&json!({ "url": site.url("/") })).await;
+    let found = search(&server, json!({ "query": "bitterns" })).await;
+    let described = |path: &str| {
+        let web = found["data"]["web"].as_array().unwrap();
+        let result = web.iter().find(|result| result["url"] == site.url(path));
+        result.unwrap()["description"].as_str().unwrap().to_owned()
+    };
+    assert!(described("/notes.txt").contains("boom in the reeds"), "{found}");
+    assert!(
+        described("/waders.pdf").contains("shy birds of the marsh"),
+        "{found}"
+    );
 }
 
 #[tokio::test]

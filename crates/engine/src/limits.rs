@@ -194,6 +194,8 @@ pub const SEARCH_CANDIDATES: u32 = 500;
 /// Timeout for extracting the passage that describes a cached page; after it the page's own description is
 /// used.
 pub const SEARCH_PASSAGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Largest cached file, such as a PDF, that is read again for the passage that describes it, in bytes.
+pub const SEARCH_PASSAGE_FILE_BYTES: usize = 2 * 1024 * 1024;
 /// Cached pages whose lost texts are made at once when the server starts.
 pub const LOST_TEXTS_AT_ONCE: u32 = 16;
 /// How long one of them may take.

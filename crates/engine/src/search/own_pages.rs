@@ -78,15 +78,11 @@ impl SearchRun<'_> {
 
     /// Returns the passage of a cached page that matches the query.
     async fn passage(&self, page: &Candidate) -> Option<String> {
-        let is_page = page
-            .content_type
-            .as_deref()
-            .is_none_or(|kind| kind.contains("html"));
-        if !is_page {
-            return None;
-        }
         let context = self.context;
         let cached = context.store.cached_page_by_id(self.team, page.id).await.ok()??;
+        if cached.body.len() > limits::SEARCH_PASSAGE_FILE_BYTES && !is_text(page.content_type.as_deref()) {
+            return None;
+        }
         let deadline = self.deadline.min(Instant::now() + limits::SEARCH_PASSAGE_TIMEOUT);
         let converting = context.scraper.convert_copy(self.team, cached, deadline);
         let markdown = converting.await?.markdown?;
@@ -94,4 +90,9 @@ impl SearchRun<'_> {
         let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));
         finding.await.ok()?
     }
+}
+
+/// Returns whether a copy can be converted without the reader of files.
+fn is_text(content_type: Option<&str>) -> bool {
+    content_type.is_none_or(|kind| kind.starts_with("text/") || kind.contains("html"))
 }

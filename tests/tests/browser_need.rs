@@ -561,3 +561,23 @@ async fn the_browser_sends_the_requested_languages() {
     let own = json!({ "headers": { "Accept-Language": "fr;q=0.3, de" } });
     assert_eq!(sent("/own", own).await, "fr;q=0.3, de");
 }
+
+#[tokio::test]
+async fn a_rendered_page_contains_the_documents_of_its_frames_too() {
+    let site = Site::new()
+        .page(
+            "/",
+            Page::html("<html><title>Manual</title><frameset><frame src='/text'></frameset></html>"),
+        )
+        .page("/shell", Page::html("<p>Menu</p><iframe src='/text'></iframe>"))
+        .page("/text", Page::html(STORY))
+        .serve()
+        .await;
+    let server = server(&[]).await;
+    for path in ["/", "/shell"] {
+        let request = json!({ "url": site.url(path), "waitFor": 1, "maxAge": 0 });
+        let page = server.post("/v2/scrape", &request).await.ok()["data"].take();
+        assert!(markdown(&page).contains("# Herons"), "{page}");
+        assert_eq!(engine(&page), ("browser", "requested"));
+    }
+}

@@ -76,21 +76,23 @@ impl Scraper {
             is_rendered,
         } = fetched?;
         let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
+        if !is_rendered {
+            scraped = self.follow_page_redirects(scraped, url, target, deadline).await?;
+        }
+        let mut frames = FrameBudget::default();
+        if let Some(response) = self
+            .inline_frames(&scraped, url, target, &mut frames, deadline)
+            .await
+        {
+            // The page's own links come first, including those to its frames.
+            let links = scraped.rendered.links;
+            scraped = self.render(url, response, options, id, owner, deadline).await?;
+            let more = std::mem::replace(&mut scraped.rendered.links, links);
+            scraped.rendered.add_links(more);
+        }
         if is_rendered {
             scraped.set_browser_engine(EngineReason::Requested);
         } else {
-            scraped = self.follow_page_redirects(scraped, url, target, deadline).await?;
-            let mut frames = FrameBudget::default();
-            if let Some(response) = self
-                .inline_frames(&scraped, url, target, &mut frames, deadline)
-                .await
-            {
-                // The page's own links come first, including those to its frames.
-                let links = scraped.rendered.links;
-                scraped = self.render(url, response, options, id, owner, deadline).await?;
-                let more = std::mem::replace(&mut scraped.rendered.links, links);
-                scraped.rendered.add_links(more);
-            }
             scraped.rendered.document.metadata.blocked_requests =
                 (frames.blocked > 0).then_some(frames.blocked);
             scraped.set_http_engine(None);

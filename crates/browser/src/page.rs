@@ -280,9 +280,12 @@ impl Page {
             match attempt {
                 0 => self.wait_until_idle(deadline).await?,
                 _ => {
-                    self.session
-                        .call_until("Page.stopLoading", json!({}), deadline)
-                        .await?;
+                    let stop = self.session.call_until("Page.stopLoading", json!({}), deadline);
+                    match stop.await {
+                        // Refused between two documents.
+                        Ok(_) | Err(BrowserError::Refused { .. }) => {}
+                        Err(error) => return Err(error),
+                    }
                 }
             }
             html = self.evaluate(&html_script, World::Isolated, deadline).await;

@@ -140,7 +140,7 @@ pub fn OpenBrowser() -> impl IntoView {
                 {text_field("open-url", "First URL", "about:blank", input.url)}
                 {text_field("open-minutes", "Lifetime in minutes", "10", input.minutes)}
                 {text_field("open-profile", "Profile", "none", input.profile)}
-                {text_field("open-country", "Country", "same as the server", input.country)}
+                {text_field("open-country", "Country", "server default", input.country)}
             </div>
             <div class="send">
                 <BusyButton busy label="Open browser" busy_label="Opening"/>

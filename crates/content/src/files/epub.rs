@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use super::archive::Archive;
@@ -28,7 +29,7 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     let package = Package::read(&archive.required(&root)?)?;
     let base = Url::parse(PACKAGE)
         .and_then(|url| url.join(&root))
-        .map_err(|error| damaged_error(&error))?;
+        .map_err(|error| FileError::Damaged(error.to_string()))?;
     let mut pages = Vec::new();
     for id in &package.spine {
         let Some(item) = package.items.get(id) else {
@@ -58,10 +59,6 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     })
 }
 
-fn damaged_error(error: &dyn std::fmt::Display) -> FileError {
-    FileError::Damaged(error.to_string())
-}
-
 fn package_path(container: &str) -> Result<String, FileError> {
     let mut path = None;
     xml::walk(container, |node| {
@@ -77,23 +74,8 @@ fn package_path(container: &str) -> Result<String, FileError> {
 
 /// Returns the name in the archive of a URL under [`PACKAGE`].
 fn path_of(url: &Url) -> String {
-    let path = url.path().trim_start_matches('/');
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let hex = |b: &u8| char::from(*b).to_digit(16).map(|digit| digit as u8);
-        match (first, after) {
-            (b'%', [high, low, after @ ..]) if hex(high).is_some() && hex(low).is_some() => {
-                bytes.push(hex(high).unwrap_or(0) * 16 + hex(low).unwrap_or(0));
-                rest = after;
-            }
-            _ => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    let path = percent_decode_str(url.path().trim_start_matches('/'));
+    path.decode_utf8_lossy().into_owned()
 }
 
 struct Item {

@@ -82,6 +82,20 @@ impl Markup {
             .raw("</code></pre>\n")
     }
 
+    /// Adds the number of a footnote, with a link to its text.
+    pub(super) fn footnote_number(&mut self, number: u32) {
+        let number = number.to_string();
+        self.open("sup").open_with("a", "href", &format!("#fn{number}"));
+        self.text(&number).close("a").close("sup");
+    }
+
+    /// Adds a footnote to the list of them.
+    pub(super) fn footnote(&mut self, number: u32, content: &str) {
+        self.open_with("li", "id", &format!("fn{number}"))
+            .raw(content)
+            .close("li");
+    }
+
     /// Adds the footnotes, if there are any, and empties them.
     pub(super) fn footnotes(&mut self, notes: &mut Markup) -> &mut Self {
         if notes.0.is_empty() {

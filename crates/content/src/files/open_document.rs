@@ -291,13 +291,7 @@ impl Writer {
             }
             "text:note-body" => {
                 self.note += 1;
-                let number = self.note.to_string();
-                self.html
-                    .open("sup")
-                    .open_with("a", "href", &format!("#fn{number}"))
-                    .text(&number)
-                    .close("a")
-                    .close("sup");
+                self.html.footnote_number(self.note);
                 self.before_note = Some(std::mem::take(&mut self.html));
                 Closing::Note
             }
@@ -457,8 +451,7 @@ impl Writer {
             Closing::Note => {
                 let before = self.before_note.take().unwrap_or_default();
                 let note = std::mem::replace(&mut self.html, before).into_html();
-                let id = format!("fn{}", self.note);
-                self.notes.open_with("li", "id", &id).raw(&note).close("li");
+                self.notes.footnote(self.note, &note);
             }
             Closing::Cell => self.end_cell(),
             Closing::Row => self.end_row(),

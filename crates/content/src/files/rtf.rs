@@ -207,8 +207,7 @@ impl Reader {
             self.end_line();
             let note = std::mem::replace(&mut self.line, line).into_html();
             self.paragraph = paragraph;
-            let id = format!("fn{}", self.note_count);
-            self.notes.open_with("li", "id", &id).raw(&note).close("li");
+            self.notes.footnote(self.note_count, &note);
         }
         if ended.is_field && std::mem::take(&mut self.link) {
             self.close_format();
@@ -420,13 +419,7 @@ impl Reader {
     fn begin_note(&mut self) {
         self.close_format();
         self.note_count += 1;
-        let number = self.note_count.to_string();
-        self.line
-            .open("sup")
-            .open_with("a", "href", &format!("#fn{number}"))
-            .text(&number)
-            .close("a")
-            .close("sup");
+        self.line.footnote_number(self.note_count);
         self.enclosing_line = Some((std::mem::take(&mut self.line), self.paragraph));
         self.group.is_note = true;
     }

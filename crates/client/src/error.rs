@@ -7,9 +7,10 @@ use serde_json::Value;
 use crate::limits::UNREADABLE_CHARS;
 
 /// Why a call did not return the expected type.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ClientError {
     /// The server responded with an error.
+    #[error("{}", .error.message)]
     Api {
         /// HTTP status of the response.
         status: u16,
@@ -21,8 +22,10 @@ pub enum ClientError {
         key: Option<String>,
     },
     /// No response: the server is down or unreachable, or the connection broke.
+    #[error("The server did not respond: {0}")]
     Network(String),
     /// The response is not from this API, for example from a proxy in between.
+    #[error("The response (HTTP {status}) is not from this API: {text}")]
     Unreadable {
         /// HTTP status of the response.
         status: u16,
@@ -30,6 +33,7 @@ pub enum ClientError {
         text: String,
     },
     /// The caller's signal aborted the request.
+    #[error("The request was aborted.")]
     Aborted,
 }
 
@@ -112,21 +116,6 @@ impl ClientError {
         }
     }
 }
-
-impl std::fmt::Display for ClientError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            ClientError::Api { error, .. } => f.write_str(&error.message),
-            ClientError::Network(reason) => write!(f, "The server did not respond: {reason}"),
-            ClientError::Unreadable { status, text } => {
-                write!(f, "The response (HTTP {status}) is not from this API: {text}")
-            }
-            ClientError::Aborted => f.write_str("The request was aborted."),
-        }
-    }
-}
-
-impl std::error::Error for ClientError {}
 
 #[cfg(test)]
 mod tests {

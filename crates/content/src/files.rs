@@ -117,27 +117,18 @@ pub struct FilePage {
 }
 
 /// Why a file could not be read.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum FileError {
     /// The file is encrypted with a password.
+    #[error("it is password-protected")]
     Encrypted,
     /// The file is damaged or has another format; the text gives the detail.
+    #[error("it is damaged or has another format: {0}")]
     Damaged(String),
     /// A limit was reached before there was any content; the text names it.
+    #[error("it is too large: {0}")]
     TooLarge(String),
 }
-
-impl std::fmt::Display for FileError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FileError::Encrypted => f.write_str("it is password-protected"),
-            FileError::Damaged(what) => write!(f, "it is damaged or has another format: {what}"),
-            FileError::TooLarge(what) => write!(f, "it is too large: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for FileError {}
 
 /// Returns the properties that are not empty.
 #[cfg(feature = "files")]

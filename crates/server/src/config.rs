@@ -27,16 +27,9 @@ pub use source::Values;
 use crate::limits;
 
 /// Problem in the settings, as a sentence for the operator.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
 pub struct ConfigError(pub String);
-
-impl std::fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ConfigError {}
 
 /// API key from the settings.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -7,16 +7,9 @@ use std::path::Path;
 use anyhow::Context;
 
 /// Error in the arguments of a command.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
 
 /// Opens a file, or standard input for the name `-`.
 pub(crate) fn open(name: &Path) -> anyhow::Result<Box<dyn BufRead + Send>> {

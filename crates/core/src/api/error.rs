@@ -136,7 +136,8 @@ impl schemars::JsonSchema for ErrorCode {
 }
 
 /// Error response. Its body is `{"success":false,"error","code","details"?}`.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[error("{message}")]
 pub struct ApiError {
     /// Error code; it determines the HTTP status.
     pub code: ErrorCode,
@@ -199,11 +200,3 @@ impl ApiError {
         body
     }
 }
-
-impl std::fmt::Display for ApiError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ApiError {}

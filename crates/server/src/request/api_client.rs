@@ -61,9 +61,10 @@ struct RawResponse {
 }
 
 /// Why a request failed. `Display` is the message for the user.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     /// The server responded with an error.
+    #[error("{error}")]
     Refused {
         /// HTTP status.
         status: u16,
@@ -73,6 +74,7 @@ pub(crate) enum RequestError {
         retry_after_s: Option<u64>,
     },
     /// The server did not respond.
+    #[error("the server at {base} does not respond: {reason}")]
     NoResponse {
         /// URL of the server.
         base: String,
@@ -80,19 +82,6 @@ pub(crate) enum RequestError {
         reason: FetchError,
     },
 }
-
-impl std::fmt::Display for RequestError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            RequestError::Refused { error, .. } => f.write_str(error),
-            RequestError::NoResponse { base, reason } => {
-                write!(f, "the server at {base} does not respond: {reason}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RequestError {}
 
 impl RequestError {
     /// Returns whether a retry may succeed.

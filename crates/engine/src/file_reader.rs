@@ -119,6 +119,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::time::Duration;
 
+    use harvestman_core::api::error::ErrorCode;
     use harvestman_core::ids::{JobId, TeamId};
     use harvestman_core::scrape::{FileType, ScanRequest};
     use uuid::Uuid;

@@ -51,8 +51,3 @@ pub(crate) trait Columns {
 pub(crate) fn bad_column(column: &str) -> StoreError {
     StoreError::Unreadable(format!("column {column}"))
 }
-
-/// Returns a count or time as stored; values larger than `i64::MAX` are stored as `i64::MAX`.
-pub(crate) fn int(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
-}

@@ -3,10 +3,11 @@
 use harvestman_core::time::Timestamp;
 use uuid::Uuid;
 
-use crate::columns::{Columns, int};
+use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::job::{JobKind, WebhookEvents};
 use crate::new_id::new_id;
+use crate::value::int;
 
 /// A webhook event.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,6 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::operations::operations;
-use crate::store::Store;
 use crate::value::{Value, params};
 
 pub use harvestman_core::api::job::{JobKind, JobStatus};
@@ -254,17 +253,6 @@ pub struct JobErrors {
     pub errors: Vec<JobError>,
     /// URLs blocked by robots.txt, in order of discovery.
     pub robots_blocked: Vec<String>,
-}
-
-impl Store {
-    /// Creates a crawl or an extract, like [`Self::create_batch`].
-    pub async fn create_crawl(
-        &self,
-        job: &NewJob,
-        idempotency: Option<&Idempotency>,
-    ) -> Result<CreateOutcome, StoreError> {
-        self.create_batch(job, Vec::new(), idempotency).await
-    }
 }
 
 operations! {

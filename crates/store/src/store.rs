@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::config::StoreConfig;
 use crate::error::StoreError;
+use crate::job::{CreateOutcome, Idempotency, NewJob};
 use crate::postgres::Postgres;
 use crate::shared_limits::SharedLimits;
 use crate::sqlite::Sqlite;
@@ -57,6 +58,15 @@ impl Store {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => Some(SharedLimits(postgres.clone())),
         }
+    }
+
+    /// Creates a crawl or an extract, like [`Self::create_batch`].
+    pub async fn create_crawl(
+        &self,
+        job: &NewJob,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<CreateOutcome, StoreError> {
+        self.create_batch(job, Vec::new(), idempotency).await
     }
 
     /// Returns whether other nodes may work on the same jobs.

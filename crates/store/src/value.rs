@@ -5,8 +5,6 @@ use harvestman_core::ids::{JobId, KeyId, MonitorId, ScrapeId, SessionId, TeamId,
 use harvestman_core::time::Timestamp;
 use uuid::Uuid;
 
-use crate::columns::int;
-
 /// A parameter. SQLite takes a list as JSON text, for `json_each`, with ids and bytes as hexadecimal digits.
 #[derive(Debug)]
 pub(crate) enum Value {
@@ -113,4 +111,9 @@ impl From<Vec<bool>> for Value {
     fn from(values: Vec<bool>) -> Self {
         Self::Bools(values)
     }
+}
+
+/// Returns a count or time as stored; values larger than `i64::MAX` are stored as `i64::MAX`.
+pub(crate) fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }

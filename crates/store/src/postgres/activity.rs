@@ -12,9 +12,8 @@ use crate::job::{JobStatus, NewJob};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
-use crate::postgres::rows::int;
 use crate::rows::{CallReader, activity, running_jobs, team_queue};
-use crate::value::params;
+use crate::value::{int, params};
 
 macro_rules! select_activity {
     ($columns:literal, $joins:literal, $and:literal) => {

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use uuid::Uuid;
 
-pub(crate) use crate::columns::{Columns, bad_column, int};
+pub(crate) use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 
 impl From<tokio_postgres::Error> for StoreError {

@@ -10,8 +10,7 @@ use crate::limits;
 use crate::rows::{CallReader, activity, running_jobs, team_queue};
 use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::int;
-use crate::value::params;
+use crate::value::{int, params};
 
 macro_rules! select_activity {
     ($index:literal, $and:literal) => {

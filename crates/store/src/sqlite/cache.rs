@@ -24,8 +24,8 @@ use crate::rows::{decompress_page, known_page};
 use crate::sqlite::Sqlite;
 use crate::sqlite::index::IndexedText;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::{Columns, bad_column, int};
-use crate::value::params;
+use crate::sqlite::rows::{Columns, bad_column};
+use crate::value::{int, params};
 
 /// Size limit, and responses waiting to be written.
 #[derive(Debug)]

@@ -19,9 +19,9 @@ use crate::limits;
 use crate::sqlite::cache::Cache;
 use crate::sqlite::folder::Folder;
 use crate::sqlite::migrate::{self, MIGRATIONS};
-use crate::sqlite::rows::int;
 use crate::sqlite::writer::Writer;
 use crate::sqlite::{Sqlite, index, inspect, sessions, teams};
+use crate::value::int;
 
 impl Sqlite {
     pub(crate) async fn open(config: &StoreConfig) -> Result<Self, StoreError> {

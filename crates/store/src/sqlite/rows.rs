@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use harvestman_core::url_key::UrlKey;
 
-pub(crate) use crate::columns::{Columns, bad_column, int};
+pub(crate) use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
 
 // Primary result codes (sqlite.org/rescode.html).

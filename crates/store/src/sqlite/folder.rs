@@ -26,14 +26,18 @@ impl Folder {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path).map_err(|error| {
-            StoreError::io(
-                &format!("cannot create the data folder {}", path.display()),
-                &error,
-            )
-        })?;
+        let unusable = |action: &str, path: &Path, error: io::Error| {
+            StoreError::Setup(format!(
+                "cannot {action} {}: {error}; name a folder that this server may write with --data-dir or \
+                 HARVESTMAN_DATA_DIR",
+                path.display()
+            ))
+        };
+        builder
+            .create(path)
+            .map_err(|error| unusable("create the data folder", path, error))?;
         let lock_path = path.join(LOCK);
-        let opening = |error| StoreError::io(&format!("cannot open {}", lock_path.display()), &error);
+        let opening = |error| unusable("open", &lock_path, error);
         let lock = File::options()
             .create(true)
             .truncate(false)
@@ -119,4 +123,25 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_used_is_named_with_what_to_do() {
+        let file = std::env::temp_dir().join(format!("harvestman-folder-{}", std::process::id()));
+        std::fs::write(&file, "not a folder").unwrap();
+        for path in [file.clone(), file.join("below")] {
+            let error = Folder::lock(&path).unwrap_err();
+            assert!(matches!(error, StoreError::Setup(_)), "{error:?}");
+            let text = error.to_string();
+            assert!(
+                text.contains(&path.display().to_string()) && text.contains("--data-dir"),
+                "{text}"
+            );
+        }
+        std::fs::remove_file(&file).unwrap();
+    }
 }

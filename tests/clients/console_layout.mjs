@@ -68,6 +68,23 @@ assert.ok(widths[1] > widths[0] * 0.9, `the result has ${widths[1]} of ${widths[
 await page.getByRole("button", { name: "Full width" }).click();
 await form.waitFor();
 
+// Titles and blocks of a page have the direction of their script.
+const arabic = { metadata: { title: "عنوان طويل جدا ".repeat(20), sourceURL: url, url, statusCode: 200 }, markdown: "# عنوان\n\nنص\n\nText" };
+await page.route("**/v2/scrape", (route) => route.fulfill({ json: { success: true, data: arabic } }));
+await visit(`/scrape?url=${encodeURIComponent(url)}`, "Scrape");
+await page.getByRole("button", { name: "Scrape page" }).click();
+await page.locator(".prose p").nth(1).waitFor();
+assert.equal(await page.locator("#result h2").first().evaluate((title) => getComputedStyle(title).direction), "rtl");
+const offsets = await page.locator(".prose :is(h2, p)").evaluateAll((blocks) =>
+  blocks.map((block) => {
+    const text = document.createRange();
+    text.selectNodeContents(block);
+    return Math.round(text.getBoundingClientRect().left - block.getBoundingClientRect().left);
+  }),
+);
+assert.ok(offsets[0] > 100 && offsets[1] > 100 && offsets[2] === 0, `texts begin at ${offsets}`);
+await page.unroute("**/v2/scrape");
+
 // The lines of a chosen hub are faint, so that the pages which it links stay visible.
 await visit(`/jobs/${job}?tab=graph&page=0`, /127\.0\.0\.1/);
 const picture = page.getByRole("img", { name: /links between them/ });

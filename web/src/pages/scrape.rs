@@ -102,7 +102,7 @@ pub fn result_state(document: Document, took_ms: Option<u64>, options: Option<Pa
 fn ResultHead(document: SharedDocument, took_ms: Option<u64>) -> impl IntoView {
     view! {
         <div class="card-head">
-            <h2 class="cut">{title_of(&document)}</h2>
+            <h2 class="cut" dir="auto">{title_of(&document)}</h2>
             <span class="grow"></span>
             <Expiry id=document.metadata.scrape_id/>
             <span class="hint nowrap">{took_ms.map(display::duration_ms)}</span>

@@ -229,9 +229,9 @@ fn row(
         <li class="hit">
             <input type="checkbox" id=id aria-label=label prop:checked=is_selected on:change=toggle/>
             <div>
-                <p class="hit-title">{link}</p>
+                <p class="hit-title" dir="auto">{link}</p>
                 <p class="mono cut hint">{display::short_url(&result.url).to_owned()}</p>
-                <p class="quiet-text">{result.text}</p>
+                <p class="quiet-text" dir="auto">{result.text}</p>
                 {result.detail.map(|detail| view! { <p class="hint">{detail}</p> })}
             </div>
             {read_button}

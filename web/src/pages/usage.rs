@@ -191,10 +191,10 @@ pub fn UsagePage() -> impl IntoView {
                             .into_any()
                     }
                     Some(Ok(report)) => {
-                        let unit = selection.get().unit.word();
+                        let unit = selection.get().unit;
                         view! {
-                            <Bars report=report.clone() unit/>
-                            {table(&report, unit)}
+                            <Bars report=report.clone() unit=unit.word()/>
+                            {table(&report, unit.name())}
                         }
                             .into_any()
                     }

@@ -167,7 +167,13 @@ fn Row(
                 Column::Path => "mono",
                 _ => column.class(),
             };
-            view! { <span role="gridcell" class=class class:bad=is_bad>{column.text(&row)}</span> }
+            // Titles have the direction of their script, so that long ones are cut at their end.
+            let direction = (column == Column::Title).then_some("auto");
+            view! {
+                <span role="gridcell" class=class class:bad=is_bad dir=direction>
+                    {column.text(&row)}
+                </span>
+            }
         };
         columns.get().into_iter().map(cell).collect_view()
     };

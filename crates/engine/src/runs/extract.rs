@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
-use harvestman_core::api::error::ApiError;
+use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::format::{Format, JsonFormat};
 use harvestman_core::api::options::ScrapeOptions;

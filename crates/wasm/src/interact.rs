@@ -1,8 +1,8 @@
 //! Plans without a server: the steps of a browser prompt, and the options of a crawl prompt.
 
+use harvestman_core::api::ApiError;
 use harvestman_core::api::crawl::EnabledOptions;
 use harvestman_core::api::params_preview::{ParamsPreview, ParamsPreviewRequest};
-use harvestman_core::api::{ApiError, ErrorCode};
 use harvestman_core::interact::element::{ElementRef, ElementUse, choose};
 use harvestman_core::interact::steps::{ReadTarget, Scroll, Step, parse_steps};
 use serde_json::{Value, json};

@@ -10,6 +10,7 @@ pub(crate) mod metadata;
 mod name_hash;
 pub(crate) mod name_set;
 mod names;
+mod node;
 pub(crate) mod outline;
 pub(crate) mod parse;
 pub(crate) mod redirect;

@@ -12,7 +12,7 @@ pub(crate) const OPEN_DEPTH: usize = 512;
 /// is kept.
 pub(crate) const OPEN_FORMATTING: usize = 64;
 /// Attributes per tag; further ones are dropped.
-pub(crate) const ATTRIBUTES_PER_TAG: usize = 256;
+pub(crate) const ATTRIBUTES_PER_TAG: usize = u8::MAX as usize;
 /// Nodes per page; the rest of the page is dropped.
 pub(crate) const NODES: usize = 2_000_000;
 /// Nodes that the tree builder may move in one page while it repairs misnested tags.

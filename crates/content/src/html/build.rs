@@ -14,12 +14,14 @@ mod stack;
 mod table;
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use self::arena::{Arena, NONE};
 use self::formatting::Formatting;
 use self::sets::FORMATTING;
 use self::stack::{Namespace, OpenElement, Stack};
 use super::dom::{Attribute, Dom, NodeId};
+use super::node::Node;
 use super::shadow;
 use super::tag::Tag;
 use super::tokenizer::{Doctype, TagToken, Text, TokenSink};
@@ -198,7 +200,12 @@ impl Builder {
     }
 
     /// Inserts an element whose attributes are a range of the attribute list.
-    fn insert_node(&mut self, element: OpenElement, shown_name: u32, attributes: (u32, u32)) -> OpenElement {
+    fn insert_node(
+        &mut self,
+        element: OpenElement,
+        shown_name: u16,
+        attributes: Range<usize>,
+    ) -> OpenElement {
         let place = self.place(self.current());
         let element = self.create_node(element, shown_name, attributes);
         self.insert_at(place, element.id);
@@ -209,16 +216,15 @@ impl Builder {
     fn create_node(
         &mut self,
         mut element: OpenElement,
-        shown_name: u32,
-        (start, stop): (u32, u32),
+        shown_name: u16,
+        attributes: Range<usize>,
     ) -> OpenElement {
         let tag = element.tag.listed();
-        let id = self.arena.push(tag, shown_name, start, stop);
+        let id = self.arena.push(Node::element(tag, shown_name, attributes));
         if tag == Tag::Template && self.arena.attr(id, "shadowrootmode").is_some() {
             // The contents of the template are shown.
             let name = self.arena.names.element("div", Tag::Div);
-            let node = &mut self.arena.nodes[id as usize];
-            (node.tag, node.name) = (Tag::Div, name);
+            self.arena.nodes[id as usize].rename(Tag::Div, name);
             self.arena.shadows.push(id);
         }
         element.id = id;
@@ -226,10 +232,10 @@ impl Builder {
     }
 
     /// Moves the attributes of a token to the attribute list.
-    fn take_attributes(&mut self, token: &mut TagToken) -> (u32, u32) {
-        let start = self.arena.attributes.len() as u32;
+    fn take_attributes(&mut self, token: &mut TagToken) -> Range<usize> {
+        let start = self.arena.attributes.len();
         self.arena.attributes.append(&mut token.attributes);
-        (start, self.arena.attributes.len() as u32)
+        start..self.arena.attributes.len()
     }
 
     /// Inserts an HTML element for a token and opens it.
@@ -260,7 +266,7 @@ impl Builder {
             tag,
             namespace: Namespace::Html,
         };
-        let element = self.insert_node(element, name, (0, 0));
+        let element = self.insert_node(element, name, 0..0);
         self.stack.push(element);
         element.id
     }
@@ -288,10 +294,9 @@ impl Builder {
         }
         if joined.len() > before {
             token.attributes.clear();
-            let start = self.arena.attributes.len() as u32;
+            let start = self.arena.attributes.len();
             self.arena.attributes.append(&mut joined);
-            let node = &mut self.arena.nodes[id as usize];
-            (node.start, node.stop) = (start, self.arena.attributes.len() as u32);
+            self.arena.nodes[id as usize].set_attributes(start..self.arena.attributes.len());
         }
     }
 

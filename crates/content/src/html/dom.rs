@@ -5,30 +5,12 @@ use std::ops::Range;
 
 pub(crate) use super::attr;
 use super::names::Names;
+use super::node::Node;
+pub(crate) use super::node::NodeId;
 use super::tag::Tag;
 
 /// Bytes of text in `noscript` above which it may be the page's content.
 const NOSCRIPT_TEXT_BYTES: usize = 400;
-
-/// Marks a text that is not ASCII.
-pub(super) const NON_ASCII: u32 = 1 << 31;
-
-/// Index of a node in document order; 0 is the document itself.
-pub(crate) type NodeId = u32;
-
-/// One node. Its children are the nodes after it up to `end`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Node {
-    pub(crate) parent: NodeId,
-    /// One past the last node of the subtree.
-    pub(crate) end: NodeId,
-    /// Text: start of its range in the buffer. Element: start of its range in the attribute list.
-    pub(crate) start: u32,
-    pub(crate) stop: u32,
-    /// Element: number of its name. Text: number of its bytes that are not white space, and [`NON_ASCII`].
-    pub(crate) name: u32,
-    pub(crate) tag: Tag,
-}
 
 /// One attribute: the number of its name, value as a range of the buffer.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +50,7 @@ impl Dom {
 
     /// Returns one past the last node of the subtree of `id`.
     pub(crate) fn end(&self, id: NodeId) -> NodeId {
-        self.nodes[id as usize].end
+        self.nodes[id as usize].end(id)
     }
 
     /// Returns the parent; the document is its own parent.
@@ -83,31 +65,22 @@ impl Dom {
 
     /// Returns the text of a text node; empty for others.
     pub(crate) fn text(&self, id: NodeId) -> &str {
-        let node = self.node(id);
-        match node.tag {
-            Tag::Text => &self.text[node.start as usize..node.stop as usize],
-            _ => "",
-        }
+        &self.text[self.node(id).text_range()]
     }
 
     /// Returns the number of bytes of a text node that are not white space; 0 for others.
     pub(crate) fn ink(&self, id: NodeId) -> u32 {
-        let node = self.node(id);
-        match node.tag {
-            Tag::Text => node.name & !NON_ASCII,
-            _ => 0,
-        }
+        self.node(id).ink()
     }
 
     /// Returns whether the text of a text node is ASCII; true for others.
     pub(crate) fn is_ascii(&self, id: NodeId) -> bool {
-        let node = self.node(id);
-        node.tag != Tag::Text || node.name & NON_ASCII == 0
+        self.node(id).is_ascii()
     }
 
     /// Returns the name of an element.
     pub(crate) fn name(&self, id: NodeId) -> &str {
-        self.names.get(self.node(id).name)
+        self.names.get(self.node(id).name())
     }
 
     /// Returns the elements of a rare tag ([`Tag::is_rare`]), in document order.
@@ -118,11 +91,7 @@ impl Dom {
 
     /// Returns the attributes of a node, in order.
     pub(crate) fn attributes(&self, id: NodeId) -> &[Attribute] {
-        let node = self.node(id);
-        match node.tag {
-            Tag::Text | Tag::Document => &[],
-            _ => &self.attributes[node.start as usize..node.stop as usize],
-        }
+        &self.attributes[self.node(id).attributes()]
     }
 
     /// Returns the value of an attribute.

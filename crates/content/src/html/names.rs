@@ -38,7 +38,8 @@ pub(crate) struct Names {
 
 impl Names {
     /// Returns the name with this number.
-    pub(crate) fn get(&self, number: u32) -> &str {
+    pub(crate) fn get(&self, number: impl Into<u32>) -> &str {
+        let number = number.into();
         let at = number as usize;
         if number < FIXED_TAGS {
             attr::NAMES[at]
@@ -54,12 +55,13 @@ impl Names {
         number < FIXED_TAGS
     }
 
-    /// Returns the number of an element name.
-    pub(super) fn element(&mut self, name: &str, tag: Tag) -> u32 {
-        match tag {
+    /// Returns the number of an element name. If a page has more than 65,535 names, the further ones share a number.
+    pub(super) fn element(&mut self, name: &str, tag: Tag) -> u16 {
+        let number = match tag {
             Tag::Other => self.other(name),
             tag => FIXED_TAGS + tag as u32,
-        }
+        };
+        u16::try_from(number).unwrap_or(u16::MAX)
     }
 
     /// Returns the number of an attribute name with this [`hash`].
@@ -108,8 +110,19 @@ mod tests {
     fn other_names_are_numbered_once() {
         let mut names = Names::default();
         let number = names.attribute("data-x", hash("data-x"));
-        assert_eq!(names.element("data-x", Tag::Other), number);
-        assert_ne!(names.element("x-app", Tag::Other), number);
+        assert_eq!(u32::from(names.element("data-x", Tag::Other)), number);
+        assert_ne!(u32::from(names.element("x-app", Tag::Other)), number);
         assert_eq!(names.get(number), "data-x");
+    }
+
+    #[test]
+    fn elements_share_a_name_beyond_the_limit() {
+        let mut names = Names::default();
+        let numbers: Vec<u16> = (0..70_000)
+            .map(|n| names.element(&format!("x-{n}"), Tag::Other))
+            .collect();
+        assert_eq!(names.get(numbers[1000]), "x-1000");
+        assert_eq!(numbers[69_998], numbers[69_999]);
+        assert!(names.get(numbers[69_999]).starts_with("x-6"));
     }
 }

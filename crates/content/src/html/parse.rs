@@ -19,6 +19,7 @@ pub(crate) fn parse(html: &str) -> Dom {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::ATTRIBUTES_PER_TAG;
 
     fn bare(count: usize) -> String {
         (0..count).map(|n| format!(" a{n}")).collect()
@@ -30,7 +31,9 @@ mod tests {
 
     #[test]
     fn ordinary_pages_are_unchanged() {
-        let quoted: String = (0..256).map(|n| format!(" a{n}=\"x > y\"")).collect();
+        let quoted: String = (0..ATTRIBUTES_PER_TAG)
+            .map(|n| format!(" a{n}=\"x > y\""))
+            .collect();
         let words = "if (i <n && x == \"a\" || b >c ' d) { e } ".repeat(500);
         for html in [
             "<p class='a > b' id=c>x</p><br/>".to_owned(),
@@ -49,7 +52,7 @@ mod tests {
     fn surplus_attributes_are_dropped_and_parsing_continues() {
         let dom = parse(&format!("<p{}>x</p><b>y</b>", bare(100_000)));
         assert!(dom.truncated);
-        assert_eq!(longest(&dom), 256);
+        assert_eq!(longest(&dom), ATTRIBUTES_PER_TAG);
         assert_eq!(dom.text_of(0, 100).trim(), "xy");
     }
 
@@ -70,7 +73,7 @@ mod tests {
                 format!("<p{}>x", bare(40_000)),
             ] {
                 let dom = parse(&format!("{before}{storm}"));
-                assert!(longest(&dom) <= 256, "{before}: {}", longest(&dom));
+                assert!(longest(&dom) <= ATTRIBUTES_PER_TAG, "{before}: {}", longest(&dom));
             }
         }
     }

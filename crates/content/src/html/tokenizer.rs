@@ -31,7 +31,7 @@ pub(super) enum Text {
 pub(super) struct TagToken {
     pub(super) tag: Tag,
     /// Number of its name.
-    pub(super) name: u32,
+    pub(super) name: u16,
     pub(super) self_closing: bool,
     /// The attributes of a start tag, with values in the buffer of the arena.
     pub(super) attributes: Vec<Attribute>,

@@ -2,8 +2,9 @@
 //! the previous one. In most pages this holds to the end, and their order needs no links. The first change of
 //! that order links all nodes, and [`Arena::freeze`] then sorts them.
 
-use super::super::dom::{Attribute, Dom, NON_ASCII, Node, NodeId};
+use super::super::dom::{Attribute, Dom, NodeId};
 use super::super::names::Names;
+use super::super::node::Node;
 use super::super::tag::Tag;
 use crate::limits;
 
@@ -13,7 +14,7 @@ pub(in super::super) const NONE: NodeId = NodeId::MAX;
 /// A growing arena.
 #[derive(Debug)]
 pub(in super::super) struct Arena {
-    /// Their `end` is set by `freeze`; the parent of a detached node is [`NONE`].
+    /// Their ends are set by `freeze`; the parent of a detached node is [`NONE`].
     pub(in super::super) nodes: Vec<Node>,
     pub(in super::super) attributes: Vec<Attribute>,
     pub(in super::super) text: String,
@@ -55,21 +56,16 @@ impl Arena {
             links: None,
             moved: 0,
         };
-        arena.push(Tag::Document, 0, 0, 0);
+        let document = arena.push(Node::element(Tag::Document, 0, 0..0));
+        arena.nodes[document as usize].parent = document;
         arena
     }
 
     /// Adds a detached node.
-    pub(super) fn push(&mut self, tag: Tag, name: u32, start: u32, stop: u32) -> NodeId {
+    pub(super) fn push(&mut self, mut node: Node) -> NodeId {
         let id = self.nodes.len() as NodeId;
-        self.nodes.push(Node {
-            parent: if id == 0 { 0 } else { NONE },
-            end: id + 1,
-            start,
-            stop,
-            name,
-            tag,
-        });
+        node.set_end(id + 1);
+        self.nodes.push(node);
         if let Some(links) = &mut self.links {
             links.push(UNLINKED);
         }
@@ -83,8 +79,7 @@ impl Arena {
 
     /// Returns the attributes of an element.
     pub(super) fn attributes_of(&self, id: NodeId) -> &[Attribute] {
-        let node = &self.nodes[id as usize];
-        &self.attributes[node.start as usize..node.stop as usize]
+        &self.attributes[self.nodes[id as usize].attributes()]
     }
 
     /// Returns a value.
@@ -94,9 +89,6 @@ impl Arena {
 
     /// Returns the value of an attribute of an element.
     pub(in super::super) fn attr(&self, id: NodeId, name: &str) -> Option<&str> {
-        if matches!(self.nodes[id as usize].tag, Tag::Text | Tag::Document) {
-            return None;
-        }
         let mut attributes = self.attributes_of(id).iter();
         let found = attributes.find(|attribute| self.names.get(attribute.name) == name)?;
         Some(self.value(found))
@@ -105,10 +97,7 @@ impl Arena {
     /// Returns true for a text node of white space only.
     pub(in super::super) fn is_blank(&self, id: NodeId) -> bool {
         let node = &self.nodes[id as usize];
-        node.tag == Tag::Text
-            && self.text[node.start as usize..node.stop as usize]
-                .trim()
-                .is_empty()
+        node.tag == Tag::Text && self.text[node.text_range()].trim().is_empty()
     }
 
     /// Returns whether the node is a declarative shadow root.
@@ -197,10 +186,10 @@ impl Arena {
     /// Extends a text node if its text was written last.
     fn extend_text(&mut self, id: NodeId, text: &str) -> bool {
         let node = &mut self.nodes[id as usize];
-        let extends = node.tag == Tag::Text && node.stop as usize == self.text.len();
+        let extends = node.tag == Tag::Text && node.text_range().end == self.text.len();
         if extends {
             self.text.push_str(text);
-            node.stop = self.text.len() as u32;
+            node.extend_text(self.text.len() as u32);
         }
         extends
     }
@@ -208,7 +197,7 @@ impl Arena {
     fn push_text_node(&mut self, text: &str) -> NodeId {
         let start = self.text.len() as u32;
         self.text.push_str(text);
-        self.push(Tag::Text, 0, start, self.text.len() as u32)
+        self.push(Node::text(start..self.text.len() as u32))
     }
 
     /// Returns the first child, or [`NONE`].
@@ -283,20 +272,18 @@ impl Arena {
 
     /// Returns the arena in document order.
     pub(super) fn freeze(mut self, truncated: bool, input_bytes: usize) -> Dom {
-        match self.links.take() {
-            Some(links) => self.nodes = sorted(&self.nodes, &links),
-            None => {
-                for id in (1..self.nodes.len()).rev() {
-                    let Node { parent, end, .. } = self.nodes[id];
-                    let parent = &mut self.nodes[parent as usize];
-                    parent.end = parent.end.max(end);
-                }
-            }
+        if let Some(links) = self.links.take() {
+            self.nodes = sorted(&self.nodes, &links);
+        }
+        for id in (1..self.nodes.len()).rev() {
+            let node = self.nodes[id];
+            self.nodes[node.parent as usize].extend_to(node.end(id as NodeId));
         }
         let mut rare = Vec::new();
         for (id, node) in self.nodes.iter_mut().enumerate() {
             if node.tag == Tag::Text {
-                node.name = measure(&self.text[node.start as usize..node.stop as usize]);
+                let (ink, is_ascii) = measure(&self.text[node.text_range()]);
+                node.set_ink(ink, is_ascii);
             } else if node.tag.is_rare() {
                 rare.push(id as NodeId);
             }
@@ -314,8 +301,8 @@ impl Arena {
     }
 }
 
-/// Returns the number of bytes that are not white space, with [`NON_ASCII`].
-fn measure(text: &str) -> u32 {
+/// Returns the number of bytes that are not white space, and whether the text is ASCII.
+fn measure(text: &str) -> (u32, bool) {
     let is_ink = |byte: &u8| u8::from(!matches!(byte, b' ' | b'\t'..=b'\r'));
     let (mut ink, mut seen) = (0, 0);
     // The sum of a piece fits a byte, so the compiler can count many bytes at once.
@@ -323,10 +310,7 @@ fn measure(text: &str) -> u32 {
         ink += u32::from(piece.iter().map(is_ink).sum::<u8>());
         seen |= piece.iter().fold(0, |seen, byte| seen | byte);
     }
-    match seen.is_ascii() {
-        true => ink,
-        false => ink | NON_ASCII,
-    }
+    (ink, seen.is_ascii())
 }
 
 /// Returns the linked nodes in document order. Follows the links, so depth costs nothing.
@@ -335,23 +319,20 @@ fn sorted(from: &[Node], links: &[Links]) -> Vec<Node> {
     let (mut at, mut parent) = (0, 0);
     loop {
         let id = nodes.len() as NodeId;
-        nodes.push(Node {
-            parent,
-            end: id + 1,
-            ..from[at as usize]
-        });
+        let mut node = from[at as usize];
+        node.parent = parent;
+        node.set_end(id + 1);
+        nodes.push(node);
         let first = links[at as usize].first;
         if first != NONE {
             (parent, at) = (id, first);
             continue;
         }
         while at != 0 && links[at as usize].next == NONE {
-            nodes[parent as usize].end = nodes.len() as NodeId;
             parent = nodes[parent as usize].parent;
             at = from[at as usize].parent;
         }
         if at == 0 {
-            nodes[0].end = nodes.len() as NodeId;
             return nodes;
         }
         at = links[at as usize].next;

@@ -102,7 +102,7 @@ impl Builder {
                     tag,
                     namespace: Namespace::Html,
                 };
-                self.insert_node(element, name, (0, 0));
+                self.insert_node(element, name, 0..0);
                 self.frameset_ok = false;
             }
             _ => return self.any_other_end(token),

@@ -124,12 +124,12 @@ impl Builder {
 
     fn insert_copy(&mut self, entry: OpenElement) -> OpenElement {
         let node = self.arena.nodes[entry.id as usize];
-        self.insert_node(entry, node.name, (node.start, node.stop))
+        self.insert_node(entry, node.name(), node.attributes())
     }
 
     fn create_copy(&mut self, entry: OpenElement) -> OpenElement {
         let node = self.arena.nodes[entry.id as usize];
-        self.create_node(entry, node.name, (node.start, node.stop))
+        self.create_node(entry, node.name(), node.attributes())
     }
 
     /// Runs the adoption agency algorithm for the tag of a formatting element.

@@ -17,7 +17,7 @@ pub(super) enum Namespace {
 pub(super) struct OpenElement {
     pub(super) id: NodeId,
     /// Number of its name in lower case.
-    pub(super) name: u32,
+    pub(super) name: u16,
     pub(super) tag: Tag,
     pub(super) namespace: Namespace,
 }

@@ -65,7 +65,7 @@ pub(crate) async fn read(
         return Err(too_large);
     }
     let known = body.size_hint().exact().filter(|_| codings.is_empty());
-    let cap_bytes = known.map_or(limits.max_bytes, |length| length.min(limits.max_bytes));
+    let length_bytes = known.map(|length| length.min(limits.max_bytes));
     let shared = SharedEnding::default();
     let wire = WireStream {
         body: Some(body),
@@ -76,9 +76,9 @@ pub(crate) async fn read(
     let mut sink = Sink {
         bytes: Vec::with_capacity(usize::try_from(expected_bytes).unwrap_or(0)),
         max_bytes: limits.max_bytes,
-        cap_bytes,
+        cap_bytes: length_bytes.unwrap_or(limits.max_bytes),
         budget,
-        reservation: budget.reserve(cap_bytes).await,
+        reservation: budget.reserve(length_bytes).await,
     };
     let result = async {
         if codings.is_empty() {
@@ -394,7 +394,7 @@ mod tests {
             max_bytes: cap_bytes,
             cap_bytes,
             budget,
-            reservation: budget.reserve(cap_bytes).await,
+            reservation: budget.reserve(None).await,
         }
     }
 

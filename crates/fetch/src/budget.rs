@@ -6,7 +6,7 @@
 //! takes long must release its memory when others wait, so that slow hosts block nobody.
 //!
 //! Large bodies that arrive faster than they are converted only fill the memory. Each waits a moment for those before
-//! it to be released.
+//! it to be released: for room for all of it if its length is known, as two that grow would wait for each other.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -70,10 +70,12 @@ impl Budget {
         }
     }
 
-    /// Makes the first reservation for a body of at most `cap_bytes`.
-    pub(crate) async fn reserve(&self, cap_bytes: u64) -> Reservation {
-        let wanted = units(cap_bytes.min(limits::FIRST_RESERVATION_BYTES)).max(1);
+    /// Makes the first reservation for a body, whose length may be known.
+    pub(crate) async fn reserve(&self, length_bytes: Option<u64>) -> Reservation {
+        let first = limits::FIRST_RESERVATION_BYTES;
+        let wanted = units(length_bytes.map_or(first, |length| length.min(first))).max(1);
         Reservation {
+            length_bytes,
             first: self.first.acquire(wanted).await,
             growth: None,
             last: None,
@@ -91,7 +93,8 @@ impl Budget {
         }
         let started = Instant::now();
         if bytes > limits::LARGE_BODY_BYTES {
-            self.wait_for_large_bodies(&mut reservation.large, bytes).await;
+            let wanted = reservation.length_bytes.unwrap_or(0).max(bytes);
+            self.wait_for_large_bodies(&mut reservation.large, wanted).await;
         }
         self.grow(reservation, missing).await;
         // Time in which a body waited for memory does not count against it.
@@ -198,6 +201,7 @@ fn units(bytes: u64) -> u32 {
 
 /// The budget share of one body; released on drop.
 pub(crate) struct Reservation {
+    length_bytes: Option<u64>,
     first: OwnedSemaphorePermit,
     growth: Option<OwnedSemaphorePermit>,
     last: Option<OwnedSemaphorePermit>,
@@ -255,7 +259,7 @@ mod tests {
     async fn a_body_reserves_what_it_needs_and_releases_it() {
         let budget = Budget::new(8 * MIB);
         let all = free(&budget);
-        let mut body = budget.reserve(50 * MIB).await;
+        let mut body = budget.reserve(None).await;
         assert_eq!(all - free(&budget), 16);
         budget.cover(&mut body, 100).await;
         assert_eq!(all - free(&budget), 16);
@@ -274,7 +278,7 @@ mod tests {
         let budget = Budget::new(8 * MIB);
         let mut bodies = Vec::new();
         for _ in 0..3 {
-            let mut body = budget.reserve(3 * MIB).await;
+            let mut body = budget.reserve(None).await;
             budget.cover(&mut body, MIB).await;
             bodies.push(body);
         }
@@ -293,7 +297,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_larger_than_the_budget_does_not_wait_for_itself() {
         let budget = Budget::new(4 * MIB);
-        let mut body = budget.reserve(50 * MIB).await;
+        let mut body = budget.reserve(None).await;
         for mib in 1..=50 {
             budget.cover(&mut body, mib * MIB).await;
         }
@@ -305,7 +309,7 @@ mod tests {
         let budget = Budget::new(8 * MIB);
         let mut slow = Vec::new();
         for _ in 0..2 {
-            let mut body = budget.reserve(50 * MIB).await;
+            let mut body = budget.reserve(None).await;
             budget.cover(&mut body, 3 * MIB).await;
             slow.push(body);
         }
@@ -313,7 +317,7 @@ mod tests {
         let [mut one, mut two] = [&slow[0], &slow[1]].map(|body| Box::pin(budget.reclaimed(body)));
         sleep(limits::RECLAIM_INTERVAL).await;
         assert!(poll!(&mut one).is_pending() && poll!(&mut two).is_pending());
-        let mut other = budget.reserve(50 * MIB).await;
+        let mut other = budget.reserve(None).await;
         let mut waiting = Box::pin(budget.cover(&mut other, MIB));
         assert!(poll!(&mut waiting).is_pending());
         one.await;
@@ -328,7 +332,7 @@ mod tests {
         let budget = Budget::new(limits::BODY_BUDGET_BYTES);
         let mut bodies = Vec::new();
         for _ in 0..3 {
-            bodies.push(budget.reserve(50 * MIB).await);
+            bodies.push(budget.reserve(None).await);
         }
         let [mut one, mut two, mut three] = bodies.try_into().ok().unwrap();
         let started = Instant::now();
@@ -346,5 +350,23 @@ mod tests {
         assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT);
         budget.cover(&mut three, 50 * MIB).await;
         assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT, "it waits once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn large_bodies_of_known_length_do_not_wait_for_each_other() {
+        let budget = Budget::new(limits::BODY_BUDGET_BYTES);
+        let mut one = budget.reserve(Some(8 * MIB)).await;
+        let mut two = budget.reserve(Some(8 * MIB)).await;
+        let started = Instant::now();
+        budget.cover(&mut one, 2 * MIB).await;
+        {
+            let mut waiting = Box::pin(budget.cover(&mut two, 2 * MIB));
+            assert!(poll!(&mut waiting).is_pending());
+            budget.cover(&mut one, 8 * MIB).await;
+            drop(one);
+            waiting.await;
+        }
+        budget.cover(&mut two, 8 * MIB).await;
+        assert_eq!(started.elapsed(), Duration::ZERO);
     }
 }

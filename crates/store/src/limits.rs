@@ -109,6 +109,8 @@ pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
 pub(crate) const NODE_HEARTBEAT: Duration = Duration::from_secs(3);
 /// Time without a report after which a node is dead, in ms.
 pub(crate) const NODE_LEASE_MS: u64 = 15_000;
+/// How long a node that leaves waits for its last report.
+pub(crate) const LAST_REPORT_TIME: Duration = Duration::from_secs(2);
 /// How long before the end of [`NODE_LEASE_MS`] a node without a successful report stops using what others could take
 /// over.
 pub(crate) const NODE_LEASE_MARGIN: Duration = Duration::from_secs(2);

@@ -43,9 +43,11 @@ mod uploads;
 mod words;
 mod zero_retention;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use harvestman_core::time::Timestamp;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -54,6 +56,7 @@ use crate::error::StoreError;
 use crate::health::WriteHealth;
 use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
+use crate::limits;
 use crate::new_id::new_id;
 use crate::postgres::cache::Cache;
 use crate::postgres::connect::Pool;
@@ -74,6 +77,8 @@ pub(crate) struct Postgres {
     /// When `last_used_at` of each key was last written.
     key_uses: KeyUses,
     stop: CancellationToken,
+    /// Reports this node until `stop` is cancelled.
+    reporting: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Returns the version of a PostgreSQL server and that of the schema in the database, without changing it; no schema
@@ -105,10 +110,11 @@ impl Postgres {
         let node = new_id();
         let stop = CancellationToken::new();
         let reports = Arc::new(nodes::Reports::default());
+        let mut reporting = None;
         if let Some(report) = &config.node {
             let this = nodes::Node::new(node, report, reports.clone())?;
             this.register(&pool).await?;
-            tokio::spawn(this.keep_alive(pool.clone(), stop.clone()));
+            reporting = Some(tokio::spawn(this.keep_alive(pool.clone(), stop.clone())));
         }
         Ok(Self {
             is_node: config.node.is_some(),
@@ -119,6 +125,7 @@ impl Postgres {
             health: WriteHealth::default(),
             key_uses: KeyUses::default(),
             stop,
+            reporting: Mutex::new(reporting),
         })
     }
 }
@@ -131,6 +138,15 @@ impl Lifecycle for Postgres {
         }
         self.stop.cancel();
         self.cache.flush().await;
+        // A report that is under way would add the node again after it has left.
+        let reporting = self
+            .reporting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(reporting) = reporting {
+            let _ = timeout(limits::LAST_REPORT_TIME, reporting).await;
+        }
         let left = match self.is_node {
             true => nodes::leave(&self.pool, self.node).await,
             false => Ok(()),

@@ -21,6 +21,7 @@ impl Cell {
 
 /// The tables to copy; tables that others refer to come first. The page cache is not copied: pages are fetched again.
 pub(crate) const TABLES: &[&str] = &[
+    "secret_key",
     "team",
     "api_key",
     "job",

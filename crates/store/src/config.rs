@@ -9,6 +9,35 @@ use crate::limits;
 /// File name of the embedded database in the data folder.
 pub const DATABASE_FILE: &str = "harvestman.db";
 
+/// File name of the key in the data folder that encrypts secrets when the settings have none.
+pub const KEY_FILE: &str = "harvestman.key";
+
+/// The text from which the keys that encrypt secrets in the database are derived. Any text is accepted, because it is only
+/// the input of a key derivation; it should be random, because the derivation does not slow down guesses.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretKey(String);
+
+impl SecretKey {
+    /// Smallest number of characters of a key.
+    pub const MIN_CHARS: usize = 16;
+
+    /// Returns the key unless it is too short.
+    pub fn parse(text: &str) -> Option<Self> {
+        (text.chars().count() >= Self::MIN_CHARS).then(|| Self(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Hides the key.
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SecretKey")
+    }
+}
+
 /// The URL of a PostgreSQL database. It may contain a password, so it is not shown.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DatabaseUrl(String);
@@ -52,6 +81,13 @@ pub struct StoreConfig {
     /// What this process reports as a node of the PostgreSQL database; `None` if it is not one, but only reads or changes
     /// the data.
     pub node: Option<NodeReport>,
+    /// The key that encrypts secrets in the database. By default that of the key file in the data folder, which is
+    /// created for the embedded database. Not used without `node`, which neither reads nor writes secrets.
+    pub secret_key: Option<SecretKey>,
+    /// Keys used before: what they encrypted is encrypted again with the current one.
+    pub earlier_keys: Vec<SecretKey>,
+    /// The key of all nodes of a PostgreSQL database when `secret_key` is not set, derived from a secret that they share.
+    pub cluster_key: Option<SecretKey>,
     /// Number of reader connections of the embedded database; 0 counts as 1.
     pub readers: u32,
     /// Maximum size of the page cache in the database, in bytes; 0 disables the cache.
@@ -65,6 +101,9 @@ impl StoreConfig {
             data_dir: data_dir.into(),
             database_url: None,
             node: Some(NodeReport::default()),
+            secret_key: None,
+            earlier_keys: Vec::new(),
+            cluster_key: None,
             readers: limits::DEFAULT_READERS,
             cache_bytes: limits::DEFAULT_CACHE_BYTES,
         }

@@ -52,7 +52,11 @@ operations! {
         /// Creates a crawl that continues an `earlier` one, which has ended. The new crawl knows the URLs of the
         /// earlier one, does not fetch its pages again, and starts with the URLs that failed, were not fetched or
         /// exceeded the limit.
-        async fn continue_crawl(&self, job: &NewJob, earlier: JobId) -> Result<ContinueOutcome, StoreError>;
+        async fn continue_crawl(
+            &self,
+            #[seal_request &] job: &NewJob,
+            earlier: JobId,
+        ) -> Result<ContinueOutcome, StoreError>;
 
         /// Returns how many URLs a crawl that continues this one would start with.
         async fn urls_left(&self, job: JobId) -> Result<u64, StoreError>;

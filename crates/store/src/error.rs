@@ -40,6 +40,9 @@ pub enum StoreError {
     /// A stored value cannot be read back, or a value cannot be serialised.
     #[error("a stored value cannot be read: {0}")]
     Unreadable(String),
+    /// A stored value was encrypted with a key that this process does not have.
+    #[error("a stored value was encrypted with another secret key")]
+    UnknownKey,
     /// The database refused a statement.
     #[error("database error: {0}")]
     Database(String),
@@ -82,6 +85,7 @@ impl From<StoreError> for ApiError {
             | StoreError::ForeignFile(_)
             | StoreError::Setup(_)
             | StoreError::Unreadable(_)
+            | StoreError::UnknownKey
             | StoreError::Database(_) => {
                 Self::new(ErrorCode::Unknown, "internal server error; see the server's log")
             }
@@ -112,6 +116,7 @@ mod tests {
             (StoreError::Closed, 503),
             (StoreError::Damaged(text()), 500),
             (StoreError::Unreadable(text()), 500),
+            (StoreError::UnknownKey, 500),
             (StoreError::Database(text()), 500),
         ] {
             let response = ApiError::from(error.clone());

@@ -262,7 +262,7 @@ operations! {
         /// shard, activity entry, `started` event and idempotency entry in one transaction.
         async fn create_batch(
             &self,
-            job: &NewJob,
+            #[seal_request &] job: &NewJob,
             pages: Vec<Offer>,
             idempotency: Option<&Idempotency>,
         ) -> Result<CreateOutcome, StoreError>;
@@ -291,10 +291,11 @@ operations! {
         async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError>;
 
         /// Returns a job of the team that has not expired.
-        async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError>;
+        async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError>
+            => open_requests;
 
         /// Lists the running crawls of a team, newest first.
-        async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError>;
+        async fn active(&self, team: TeamId) -> Result<Vec<JobRow>, StoreError> => open_requests;
 
         /// Lists the jobs of a team that have not expired, newest first. With `search`, only those whose URL contains
         /// it, ignoring ASCII case.
@@ -304,6 +305,6 @@ operations! {
             search: Option<&str>,
             limit: u32,
             now: Timestamp,
-        ) -> Result<Vec<JobRow>, StoreError>;
+        ) -> Result<Vec<JobRow>, StoreError> => open_requests;
     }
 }

@@ -98,7 +98,7 @@ operations! {
             now: Timestamp,
             lease_ms: u64,
             room: &LeaseRoom,
-        ) -> Result<Vec<Lease>, StoreError>;
+        ) -> Result<Vec<Lease>, StoreError> => open_requests;
 
         /// Extends a lease. False when another owner has the shard or the job has ended: drop the shard.
         async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError>;

@@ -198,7 +198,11 @@ operations! {
     /// Monitors.
     trait Monitors {
         /// Creates an active monitor. Returns false, and stores nothing, if the team has `limit` monitors.
-        async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError>;
+        async fn create_monitor(
+            &self,
+            #[seal_request &] monitor: &NewMonitor,
+            limit: u64,
+        ) -> Result<bool, StoreError>;
 
         /// Lists monitors of a team, newest first; with `status` only those in this state.
         async fn monitors(
@@ -207,17 +211,18 @@ operations! {
             status: Option<MonitorStatus>,
             limit: u64,
             offset: u64,
-        ) -> Result<Vec<MonitorRow>, StoreError>;
+        ) -> Result<Vec<MonitorRow>, StoreError> => open_requests;
 
         /// Returns a monitor of the team that is not deleted.
-        async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError>;
+        async fn monitor(&self, team: TeamId, id: MonitorId) -> Result<Option<MonitorRow>, StoreError>
+            => open_requests;
 
         /// Changes a monitor. Returns false, and stores nothing, if it was changed or deleted meanwhile.
         async fn update_monitor(
             &self,
             team: TeamId,
             id: MonitorId,
-            update: MonitorUpdate,
+            #[seal_owned] update: MonitorUpdate,
         ) -> Result<bool, StoreError>;
 
         /// Deletes a monitor, ends its check and cancels the jobs that fetch its pages. Its stored data is deleted
@@ -230,7 +235,8 @@ operations! {
         ) -> Result<Option<Vec<JobId>>, StoreError>;
 
         /// Lists active monitors whose next check is due, longest overdue first.
-        async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError>;
+        async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError>
+            => open_requests;
     }
 }
 
@@ -238,7 +244,7 @@ operations! {
     /// Checks of monitors.
     trait Checks {
         /// Starts a check, or stores that it was skipped. For each due time only the first call does either.
-        async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError>;
+        async fn start_check(&self, #[seal_request &] check: &NewCheck) -> Result<StartOutcome, StoreError>;
 
         /// Leases up to `limit` checks that no node works on.
         async fn lease_checks(
@@ -246,7 +252,7 @@ operations! {
             now: Timestamp,
             lease_ms: u64,
             limit: u64,
-        ) -> Result<Vec<CheckLease>, StoreError>;
+        ) -> Result<Vec<CheckLease>, StoreError> => open_requests;
 
         /// Extends a lease, or ends it if `lease_ms` is 0. Returns false if it is lost.
         async fn renew_check(&self, lease: &CheckLease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError>;
@@ -301,7 +307,7 @@ operations! {
             limit: u64,
             offset: u64,
             now: Timestamp,
-        ) -> Result<Vec<CheckRow>, StoreError>;
+        ) -> Result<Vec<CheckRow>, StoreError> => open_requests;
 
         /// Returns a check of a monitor that has not expired.
         async fn check(
@@ -309,7 +315,7 @@ operations! {
             monitor: MonitorId,
             check: JobId,
             now: Timestamp,
-        ) -> Result<Option<CheckRow>, StoreError>;
+        ) -> Result<Option<CheckRow>, StoreError> => open_requests;
 
         /// Returns pages of a check, at most `max_bytes` of JSON text but always one.
         async fn check_pages(

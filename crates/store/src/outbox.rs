@@ -143,7 +143,8 @@ operations! {
         async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
         /// Returns the event of a leased job that is due first. First attempts come in the order of events.
-        async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError>;
+        async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError>
+            => open_requests;
 
         /// Stores the result of an attempt in the delivery log, and extends the lease of the job to
         /// `lease_until`. Returns false, and stores nothing, when another deliverer has meanwhile finished or

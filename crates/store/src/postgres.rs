@@ -11,6 +11,7 @@ mod commit;
 mod connect;
 mod continuation;
 mod credits;
+pub(crate) mod encryption;
 mod events;
 mod expiry;
 mod feedback;

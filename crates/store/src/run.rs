@@ -151,7 +151,7 @@ operations! {
         /// team, or as the first run of its own thread. With zero data retention it has no thread.
         async fn create_agent(
             &self,
-            job: &NewJob,
+            #[seal_request &] job: &NewJob,
             thread: Option<Uuid>,
             idempotency: Option<&Idempotency>,
         ) -> Result<AgentOutcome, StoreError>;
@@ -171,10 +171,12 @@ operations! {
         async fn run_snapshot(&self, job: JobId, number: u64) -> Result<Option<String>, StoreError>;
 
         /// Returns an extract or agent of the team that has not expired, with its result.
-        async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError>;
+        async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError>
+            => open_requests;
 
         /// Lists the runs of a thread of the team that have not expired, oldest first, without their results.
-        async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError>;
+        async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError>
+            => open_requests;
 
         /// Lists the agents of the team that have not expired, newest first, without their results.
         async fn agents(
@@ -183,6 +185,6 @@ operations! {
             before: Option<Timestamp>,
             limit: u32,
             now: Timestamp,
-        ) -> Result<Vec<RunRow>, StoreError>;
+        ) -> Result<Vec<RunRow>, StoreError> => open_requests;
     }
 }

@@ -73,7 +73,7 @@ operations! {
     /// Single scrapes.
     trait Scrapes {
         /// Creates a running scrape and its activity entry. The job id is the scrape id.
-        async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError>;
+        async fn begin_scrape(&self, #[seal_request &] job: &NewJob) -> Result<(), StoreError>;
 
         /// Ends a scrape with its document and ledger entry, or with its error. Only the first end counts.
         async fn finish_scrape(
@@ -87,7 +87,7 @@ operations! {
         /// [`finish_scrape`](Self::finish_scrape) in one transaction.
         async fn record_scrape(
             &self,
-            job: &NewJob,
+            #[seal_request &] job: &NewJob,
             result: ScrapeResult<'_>,
             now: Timestamp,
         ) -> Result<(), StoreError>;
@@ -102,6 +102,7 @@ operations! {
         ) -> Result<Option<StoredScrape>, StoreError>;
 
         /// Returns what is needed to repeat a scrape or a page of any team. `None` when unknown or deleted.
-        async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError>;
+        async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError>
+            => open_requests;
     }
 }

@@ -99,7 +99,8 @@ operations! {
     /// Browser profiles.
     trait Profiles {
         /// Returns the last saved state of a browser profile.
-        async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError>;
+        async fn profile(&self, team: TeamId, name: &str) -> Result<Option<String>, StoreError>
+            => open_profile;
 
         /// Saves the state of a browser profile, replacing the older one. Returns false, and saves nothing, if another
         /// node writes to the profile.
@@ -107,7 +108,7 @@ operations! {
             &self,
             team: TeamId,
             name: String,
-            state: String,
+            #[seal_profile] state: String,
             now: Timestamp,
         ) -> Result<bool, StoreError>;
     }

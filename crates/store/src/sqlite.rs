@@ -11,6 +11,7 @@ mod checks;
 mod commit;
 mod continuation;
 mod credits;
+pub(crate) mod encryption;
 mod events;
 mod expiry;
 mod export;

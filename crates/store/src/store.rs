@@ -9,6 +9,7 @@ use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::job::{CreateOutcome, Idempotency, NewJob};
 use crate::postgres::Postgres;
+use crate::secrets::Secrets;
 use crate::shared_limits::SharedLimits;
 use crate::sqlite::Sqlite;
 
@@ -17,6 +18,7 @@ use crate::sqlite::Sqlite;
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) engine: Engine,
+    pub(crate) secrets: Secrets,
 }
 
 /// The engine that holds the data, chosen when the store is opened.
@@ -27,21 +29,13 @@ pub(crate) enum Engine {
 }
 
 impl Store {
-    /// Opens the database and creates or upgrades its schema when needed: the PostgreSQL database of the
-    /// configuration, which other nodes may use too, else the file in the data folder. Once the file is open, shards
-    /// of a stopped server can be leased at once, and its browser sessions are ended at their last use. On
-    /// PostgreSQL, the same happens to a node that has not reported itself for some seconds.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Locked`], [`StoreError::Damaged`] (the file is left untouched),
-    /// [`StoreError::NewerSchema`], [`StoreError::ForeignFile`], [`StoreError::Setup`].
-    pub async fn open(config: &StoreConfig) -> Result<Store, StoreError> {
+    /// Opens the database of the configuration.
+    pub(crate) async fn open_engine(config: &StoreConfig, secrets: Secrets) -> Result<Store, StoreError> {
         let engine = match &config.database_url {
             None => Engine::Sqlite(Arc::new(Sqlite::open(config).await?)),
             Some(url) => Engine::Postgres(Arc::new(Postgres::open(url.as_str(), config).await?)),
         };
-        Ok(Self { engine })
+        Ok(Self { engine, secrets })
     }
 
     /// Returns the id of this process among the nodes of the database; `None` on a store that no other node uses.

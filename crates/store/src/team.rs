@@ -95,10 +95,14 @@ operations! {
         async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError>;
 
         /// Returns the team's own webhook secret.
-        async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError>;
+        async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> => open_secret;
 
         /// Replaces the webhook secret of a team.
-        async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError>;
+        async fn set_webhook_secret(
+            &self,
+            team: TeamId,
+            #[seal_secret &] secret: &str,
+        ) -> Result<(), StoreError>;
     }
 }
 

@@ -23,9 +23,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008_day_usage.sql"),
     include_str!("migrations/0009_waiting_urls.sql"),
     include_str!("migrations/0010_driven_jobs.sql"),
+    include_str!("migrations/0011_secret_key.sql"),
 ];
-/// The oldest schema version whose server can run on the newest schema.
-const OLDEST_COMPATIBLE: u64 = 1;
+/// The oldest schema version whose server can run on the newest schema: earlier ones cannot decrypt.
+const OLDEST_COMPATIBLE: u64 = 11;
 
 const BEGIN: &str = "BEGIN; SET LOCAL lock_timeout = '20s'; SELECT pg_advisory_xact_lock(5210194012301)";
 const MAY_NOT_CREATE: &str = "the database user may not create the schema `harvestman`: grant CREATE on the database, or create the \

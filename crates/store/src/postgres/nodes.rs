@@ -22,6 +22,7 @@ use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::sessions;
 use crate::postgres::transaction::Transaction;
 use crate::prepared::json_text;
+use crate::secret_key::{NO_KEY, SECRET_KEY};
 use crate::value::params;
 
 /// Serializes the starts of nodes, so that each sees the settings of those before it.
@@ -120,6 +121,13 @@ impl Node {
         for row in others {
             let theirs: BTreeMap<String, String> =
                 serde_json::from_str(&row.text("settings")?).map_err(|_| bad_column("settings"))?;
+            if is_too_old(&self.settings, &theirs) {
+                return Err(StoreError::Setup(
+                    "a server of an earlier version runs on this database, and cannot decrypt the secrets that this \
+                     version encrypts: stop it first"
+                        .to_owned(),
+                ));
+            }
             if let Some(name) = first_difference(&self.settings, &theirs) {
                 return Err(StoreError::Setup(format!(
                     "`{name}` differs from that of the running servers on this database: give every server the same \
@@ -182,6 +190,11 @@ impl Node {
         }
         Ok(())
     }
+}
+
+/// Returns whether a node does not know of encryption, but this one encrypts.
+fn is_too_old(ours: &BTreeMap<String, String>, theirs: &BTreeMap<String, String>) -> bool {
+    ours.get(SECRET_KEY).is_some_and(|key| key != NO_KEY) && !theirs.contains_key(SECRET_KEY)
 }
 
 /// Returns the name of a setting that both sides report and that differs.
@@ -275,6 +288,14 @@ pub(crate) async fn touch(transaction: &Transaction) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_node_that_encrypts_refuses_earlier_versions() {
+        let key = |id: &str| BTreeMap::from([(SECRET_KEY.to_owned(), id.to_owned())]);
+        assert!(is_too_old(&key("0123"), &BTreeMap::new()));
+        assert!(!is_too_old(&key(NO_KEY), &BTreeMap::new()));
+        assert!(!is_too_old(&key("0123"), &key("0123")));
+    }
 
     #[test]
     fn settings_that_differ_are_named() {

@@ -124,18 +124,31 @@ impl TestFolder {
         self.try_open_at(&url).await
     }
 
+    /// Returns the configuration of this store.
+    pub(crate) fn config(&self) -> StoreConfig {
+        let database_url = self.database.as_deref().map(database_url);
+        StoreConfig {
+            database_url: database_url.as_deref().and_then(DatabaseUrl::parse),
+            ..StoreConfig::new(&self.path)
+        }
+    }
+
     /// Opens the PostgreSQL database under another URL.
     pub(crate) async fn try_open_at(&self, url: &str) -> Result<Store, StoreError> {
         let mut config = StoreConfig::new(&self.path);
         config.database_url = DatabaseUrl::parse(url);
         let store = Store::open(&config).await?;
-        // The tests use times other than the current one.
+        self.use_test_times();
+        Ok(store)
+    }
+
+    /// Makes the PostgreSQL database use the times of the tests, which are not the current one.
+    pub(crate) fn use_test_times(&self) {
         run_sql(
             self.name(),
             "CREATE OR REPLACE FUNCTION harvestman.clock(node_time bigint) RETURNS bigint LANGUAGE sql STABLE
              AS 'SELECT node_time'",
         );
-        Ok(store)
     }
 
     /// Opens the store; waits until a former server of the same test is gone.

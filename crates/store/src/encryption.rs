@@ -1,0 +1,67 @@
+//! The encryption of a whole database. It records the id of its key: when a store is opened with another key, every value
+//! is encrypted again ([`opening`](crate::opening)).
+
+use std::sync::Arc;
+
+use crate::cipher::Cipher;
+use crate::config::{DATABASE_FILE, StoreConfig};
+use crate::error::StoreError;
+use crate::secret_key::KeyRing;
+use crate::secrets::Form;
+use crate::{postgres, sqlite};
+
+/// Values read at once while all are encrypted again.
+pub(crate) const VALUES_PER_READ: u32 = 500;
+
+/// A column with values that are encrypted. Each row has an id.
+pub(crate) struct Column {
+    pub(crate) form: Form,
+    /// Reads `id` and `value` of the rows after an id, in the order of ids, and at most so many.
+    pub(crate) select: &'static str,
+    /// Replaces the value of the row with an id.
+    pub(crate) update: &'static str,
+}
+
+/// The key of a database compared with the keys of a configuration.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyState {
+    /// The configuration has the key, or the key of a new database.
+    Known,
+    /// There is no key yet: one is created when the store is opened.
+    New,
+    /// There is no key, and none is created: secrets are stored as they are.
+    None,
+    /// The secrets of the database, if it has any, are encrypted with a key that the configuration does not have.
+    Missing,
+}
+
+impl KeyState {
+    /// Compares the key of an existing database with those of the configuration. Changes nothing.
+    ///
+    /// # Errors
+    /// If the database or the key file cannot be read.
+    pub async fn of(config: &StoreConfig) -> Result<Self, StoreError> {
+        let keys = KeyRing::collect(config)?;
+        let recorded = match &config.database_url {
+            None => sqlite::encryption::recorded_key(&config.data_dir.join(DATABASE_FILE)).await?,
+            Some(url) => postgres::encryption::recorded_key(url.as_str()).await?,
+        };
+        let mut ids = keys.current.iter().chain(&keys.earlier).map(Cipher::id);
+        Ok(match recorded {
+            Some(recorded) if !ids.any(|id| id == recorded) => Self::Missing,
+            _ if keys.current.is_some() => Self::Known,
+            _ if config.database_url.is_some() => Self::None,
+            _ => Self::New,
+        })
+    }
+}
+
+/// Encryption of a whole database.
+pub(crate) trait Encryption {
+    /// Encrypts every value with the current key, in one transaction, unless the database records this key already.
+    /// Without a current key, checks that no value is encrypted.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownKey`], with nothing changed, if a value was encrypted with a key that is not among `keys`.
+    async fn adopt(&self, keys: Arc<KeyRing>) -> Result<(), StoreError>;
+}

@@ -1,0 +1,153 @@
+//! Encryption of a whole database, by the node that starts first with a key.
+
+use std::sync::Arc;
+
+use harvestman_core::time::Timestamp;
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+use crate::cipher::Cipher;
+use crate::encryption::{Column, Encryption, VALUES_PER_READ};
+use crate::error::StoreError;
+use crate::postgres::Postgres;
+use crate::postgres::connect::Pool;
+use crate::postgres::query::query;
+use crate::postgres::rows::Columns;
+use crate::prepared::compress;
+use crate::rows::decompress_texts;
+use crate::secret_key::KeyRing;
+use crate::secrets::Form;
+use crate::value::params;
+
+/// Lets one node encrypt while the others wait for it.
+const LOCK: &str = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '60s';
+    SELECT pg_advisory_xact_lock(5210194012303)";
+
+const COLUMNS: &[Column] = &[
+    Column {
+        form: Form::WebhookSecret,
+        select: "SELECT id, webhook_secret AS value FROM harvestman.team
+            WHERE id > $1 AND webhook_secret IS NOT NULL ORDER BY id LIMIT $2",
+        update: "UPDATE harvestman.team SET webhook_secret = $2 WHERE id = $1",
+    },
+    Column {
+        form: Form::Request,
+        select:
+            "SELECT id, request AS value FROM harvestman.job WHERE id > $1 AND (request LIKE '%\"webhook\"%'
+            OR request LIKE '%\"headers\"%' OR request LIKE '%\"actions\"%') ORDER BY id LIMIT $2",
+        update: "UPDATE harvestman.job SET request = $2 WHERE id = $1",
+    },
+    Column {
+        form: Form::Request,
+        select: "SELECT id, request AS value FROM harvestman.monitor WHERE id > $1 ORDER BY id LIMIT $2",
+        update: "UPDATE harvestman.monitor SET request = $2 WHERE id = $1",
+    },
+    Column {
+        form: Form::Receiver,
+        select: "SELECT job_id AS id, webhook AS value FROM harvestman.receiver WHERE job_id > $1 ORDER BY job_id LIMIT $2",
+        update: "UPDATE harvestman.receiver SET webhook = $2 WHERE job_id = $1",
+    },
+];
+
+impl Encryption for Postgres {
+    async fn adopt(&self, keys: Arc<KeyRing>) -> Result<(), StoreError> {
+        if is_recorded(&*self.pool.connection().await?, &keys).await? {
+            return Ok(());
+        }
+        self.write(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                transaction.batch_execute(LOCK).await?;
+                match is_recorded(transaction, &keys).await? {
+                    true => Ok(()),
+                    false => encrypt(transaction, &keys).await,
+                }
+            })
+        })
+        .await
+    }
+}
+
+/// Returns the id of the key of a database; `None` if it records none.
+pub(crate) async fn recorded_key(url: &str) -> Result<Option<String>, StoreError> {
+    let connection = Pool::connect(url).await?.connection().await?;
+    let there = query("SELECT to_regclass('harvestman.secret_key') IS NOT NULL AS there")
+        .fetch_one(&connection)
+        .await?;
+    match there.flag("there")? {
+        true => recorded(&connection).await,
+        false => Ok(None),
+    }
+}
+
+async fn recorded(client: &Client) -> Result<Option<String>, StoreError> {
+    let row = query("SELECT id FROM harvestman.secret_key")
+        .fetch_optional(client)
+        .await?;
+    row.map(|row| row.text("id")).transpose()
+}
+
+/// Returns whether the database records this key.
+async fn is_recorded(client: &Client, keys: &KeyRing) -> Result<bool, StoreError> {
+    Ok(recorded(client).await?.as_deref() == keys.current.as_ref().map(Cipher::id))
+}
+
+async fn encrypt(client: &Client, keys: &KeyRing) -> Result<(), StoreError> {
+    for column in COLUMNS {
+        renew_column(client, keys, column).await?;
+    }
+    renew_profiles(client, keys).await?;
+    query("DELETE FROM harvestman.secret_key").run(client).await?;
+    if let Some(cipher) = &keys.current {
+        query("INSERT INTO harvestman.secret_key (id) VALUES ($1)")
+            .bind(cipher.id())
+            .run(client)
+            .await?;
+    }
+    Ok(())
+}
+
+async fn renew_column(client: &Client, keys: &KeyRing, column: &Column) -> Result<(), StoreError> {
+    let mut after = Uuid::nil();
+    loop {
+        let rows = query(column.select)
+            .bind_all(params![after, VALUES_PER_READ])
+            .fetch_all(client)
+            .await?;
+        let Some(last) = rows.last() else { return Ok(()) };
+        after = last.id("id")?;
+        for row in &rows {
+            if let Some(renewed) = keys.renew(column.form, &row.text("value")?)? {
+                query(column.update)
+                    .bind_all(params![row.id("id")?, renewed])
+                    .run(client)
+                    .await?;
+            }
+        }
+    }
+}
+
+async fn renew_profiles(client: &Client, keys: &KeyRing) -> Result<(), StoreError> {
+    let names = query("SELECT team_id, name FROM harvestman.profile")
+        .fetch_all(client)
+        .await?;
+    for name in names {
+        let (team, name) = (name.id("team_id")?, name.text("name")?);
+        let row = query("SELECT size_bytes, zstd FROM harvestman.profile WHERE team_id = $1 AND name = $2")
+            .bind_all(params![team, &*name])
+            .fetch_one(client)
+            .await?;
+        let state = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
+        let Some(renewed) = keys.renew(Form::Profile, &state)? else {
+            continue;
+        };
+        if let Some(state) = compress(vec![renewed]).await?.pop() {
+            query(
+                "UPDATE harvestman.profile SET size_bytes = $3, zstd = $4 WHERE team_id = $1 AND name = $2",
+            )
+            .bind_all(params![team, name, state.size_bytes, state.body])
+            .run(client)
+            .await?;
+        }
+    }
+    Ok(())
+}

@@ -1,5 +1,6 @@
 //! The command line. Settings are flags of every command that uses them.
 
+mod backup;
 mod migrate;
 
 use std::ffi::OsString;
@@ -7,7 +8,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_browser::SANDBOX_INIT_COMMAND;
 use harvestman_core::api::command::RequestCommand;
@@ -324,8 +324,8 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             }
         }
         Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),
-        Some(("backup", given)) => runtime()?.block_on(backup(&config, given, &mut out)),
-        Some(("restore", given)) => runtime()?.block_on(restore(&config, given, &mut out)),
+        Some(("backup", given)) => runtime()?.block_on(backup::backup(&config, given, &mut out)),
+        Some(("restore", given)) => runtime()?.block_on(backup::restore(&config, given, &mut out)),
         Some(("migrate", given)) => runtime()?.block_on(migrate::run(&config, given, &mut out)),
         Some(("feedback", _)) => {
             runtime()?.block_on(run_operator_command(&config, operator::Command::ListFeedback))
@@ -404,40 +404,6 @@ fn existing_database(config: &Config) -> anyhow::Result<()> {
         );
     }
     Ok(())
-}
-
-async fn backup(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
-    let file = backup_file(given)?;
-    only_embedded(config, "copy it with pg_dump --schema=harvestman")?;
-    existing_database(config)?;
-    harvestman_store::backup(&config.data_dir, file).await?;
-    Ok(writeln!(out, "copied the database to {}", file.display())?)
-}
-
-async fn restore(config: &Config, given: &ArgMatches, out: &mut impl Write) -> anyhow::Result<()> {
-    let (file, folder) = (backup_file(given)?, &config.data_dir);
-    only_embedded(config, "load a dump of it with psql")?;
-    if let Some(replaced) = harvestman_store::restore(folder, file, given.get_flag("replace")).await? {
-        writeln!(out, "renamed the old database to {}", replaced.display())?;
-    }
-    Ok(writeln!(
-        out,
-        "restored {} to {}",
-        file.display(),
-        folder.display()
-    )?)
-}
-
-/// Fails if the data is on PostgreSQL.
-fn only_embedded(config: &Config, advice: &str) -> anyhow::Result<()> {
-    if config.database_url.is_some() {
-        anyhow::bail!("`database_url` names a PostgreSQL database: {advice}");
-    }
-    Ok(())
-}
-
-fn backup_file(given: &ArgMatches) -> anyhow::Result<&PathBuf> {
-    given.get_one("file").context("the parser requires a file")
 }
 
 /// Runs an operator command: through the server that holds the data folder if one is running, else directly. On

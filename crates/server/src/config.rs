@@ -18,10 +18,12 @@ mod cluster;
 mod log;
 mod nearest;
 mod proxies;
+pub(crate) mod secret_keys;
 pub mod setting;
 pub mod source;
 
 pub use log::LogConfig;
+pub use secret_keys::SecretKeys;
 pub use source::Values;
 
 use crate::limits;
@@ -55,6 +57,8 @@ pub struct Config {
     pub node_url: Option<String>,
     /// Secret that all nodes of the database share.
     pub cluster_secret: Option<ClusterSecret>,
+    /// Keys that encrypt secrets in the database.
+    pub secret_keys: SecretKeys,
     /// Keys to add to the store at start.
     pub api_keys: Vec<ConfiguredKey>,
     /// Base URL that clients use, without a trailing slash.
@@ -153,6 +157,9 @@ impl Config {
             database_url: self.database_url.clone(),
             cache_bytes: self.cache_bytes,
             node: None,
+            secret_key: self.secret_keys.current.clone(),
+            earlier_keys: self.secret_keys.earlier.clone(),
+            cluster_key: self.cluster_secret.as_ref().and_then(secret_keys::of_cluster),
             ..StoreConfig::new(&self.data_dir)
         }
     }
@@ -181,6 +188,7 @@ impl Config {
                 .flatten(),
             node_url: values.optional("node_url", public_url)?,
             cluster_secret: values.optional("cluster_secret", cluster::secret)?,
+            secret_keys: SecretKeys::parse(values)?,
             api_keys: values.list("api_keys", configured_key)?,
             public_url: values.optional("public_url", public_url)?,
             allow_private_hosts: values

@@ -8,8 +8,9 @@ use harvestman_browser::{
     program_version,
 };
 use harvestman_engine::missing_languages;
-use harvestman_store::{DATABASE_FILE, postgres_versions, schema_version};
+use harvestman_store::{DATABASE_FILE, KEY_FILE, KeyState, postgres_versions, schema_version};
 
+use crate::config::secret_keys::MISSING_KEY;
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
 
@@ -77,6 +78,7 @@ pub(crate) async fn report(config: &Config) -> (String, bool) {
     let parts = [
         data_folder(&config.data_dir),
         database(config).await,
+        secret_key(config).await,
         chromium(config).await,
         sandbox(config).await,
         node(config).await,
@@ -125,6 +127,28 @@ async fn database(config: &Config) -> Part {
         Ok(None) => Part::works(NAME, format!("{path} (created when the server starts)")),
         Ok(Some(version)) => Part::works(NAME, format!("schema {version}, {path}")),
         Err(error) => Part::fails(NAME, State::Broken, path, error.to_string()),
+    }
+}
+
+async fn secret_key(config: &Config) -> Part {
+    const NAME: &str = "secret key";
+    let found = match config.secret_keys.current {
+        Some(_) => "from the settings".to_owned(),
+        None => config.data_dir.join(KEY_FILE).display().to_string(),
+    };
+    match KeyState::of(&config.store()).await {
+        Ok(KeyState::Known) if config.secret_keys.current.is_none() && config.shares_key() => {
+            Part::works(NAME, "derived from the cluster secret")
+        }
+        Ok(KeyState::Known) => Part::works(NAME, found),
+        Ok(KeyState::New) => Part::works(NAME, format!("{found} (created when the server starts)")),
+        Ok(KeyState::None) => {
+            let advice = "webhook secrets, request headers and browser profiles are stored unencrypted: set \
+                          HARVESTMAN_SECRET_KEY";
+            Part::fails(NAME, State::Missing, "", advice)
+        }
+        Ok(KeyState::Missing) => Part::fails(NAME, State::Missing, found, MISSING_KEY),
+        Err(error) => Part::fails(NAME, State::Broken, found, error.to_string()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Arg, ArgMatches, Command};
-use harvestman_store::DatabaseUrl;
+use harvestman_store::{DatabaseUrl, KEY_FILE};
 
 use crate::config::Config;
 
@@ -28,9 +28,18 @@ pub(super) async fn run(config: &Config, given: &ArgMatches, out: &mut impl Writ
     for (table, rows) in copied.iter().filter(|(_, rows)| *rows > 0) {
         writeln!(out, "{rows:>10}  {table}")?;
     }
-    Ok(writeln!(
+    writeln!(
         out,
         "copied {}; set database_url, and do not start a server on the folder again",
         config.data_dir.display()
-    )?)
+    )?;
+    let key = config.data_dir.join(KEY_FILE);
+    if config.secret_keys.current.is_none() && key.exists() {
+        writeln!(
+            out,
+            "the secrets of the copy are encrypted with {}: set secret_key to its content on every server",
+            key.display()
+        )?;
+    }
+    Ok(())
 }

@@ -107,6 +107,17 @@ pub const SETTINGS: &[Setting] = &[
         "Secret that all servers of the database share, at least 16 characters [default: none]",
     )),
     secret(text(
+        "secret_key",
+        "KEY",
+        "Key that encrypts webhook secrets, request headers and browser profiles in the database, at least 16 \
+         characters [default: that of harvestman.key in the data folder]",
+    )),
+    secret(text(
+        "previous_secret_key",
+        "KEY",
+        "Earlier secret_key, or cluster_secret in its place: what it encrypted is encrypted again at start [default: none]",
+    )),
+    secret(text(
         "api_keys",
         "KEY=TEAM[:NAME],...",
         "API keys to add to the store at start",

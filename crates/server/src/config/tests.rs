@@ -1,5 +1,7 @@
 use std::path::Path;
 
+use harvestman_store::SecretKey;
+
 use super::source::Origin;
 use super::*;
 
@@ -141,6 +143,35 @@ fn errors_name_the_setting_and_a_valid_value() {
 fn an_invalid_key_is_never_repeated_in_the_error() {
     let error = problem("HARVESTMAN_API_KEYS", "sec ret=team");
     assert!(!error.contains("sec ret"), "{error}");
+}
+
+#[test]
+fn keys_that_encrypt_are_long_and_never_repeated_in_the_error() {
+    for name in ["HARVESTMAN_SECRET_KEY", "HARVESTMAN_PREVIOUS_SECRET_KEY"] {
+        let error = problem(name, "sec-ret");
+        assert!(
+            error.contains(name) && error.contains("16 characters") && !error.contains("sec-ret"),
+            "{error}"
+        );
+    }
+    let (one, two) = ("the first secret key", "the second secret key");
+    let store = parse(&[
+        ("HARVESTMAN_SECRET_KEY", one),
+        ("HARVESTMAN_PREVIOUS_SECRET_KEY", two),
+    ])
+    .unwrap()
+    .store();
+    assert_eq!(
+        (&store.secret_key, &store.cluster_key),
+        (&SecretKey::parse(one), &None)
+    );
+    assert_eq!(store.earlier_keys[0], SecretKey::parse(two).unwrap());
+    // The key of a cluster differs from its secret, which it may replace as the previous one.
+    let cluster = parse(&[("HARVESTMAN_CLUSTER_SECRET", two)]).unwrap().store();
+    assert_eq!(cluster.secret_key, None);
+    assert_ne!(cluster.cluster_key, SecretKey::parse(two));
+    assert_eq!(cluster.cluster_key.as_ref(), store.earlier_keys.get(1));
+    assert!(!format!("{store:?}").contains("secret key"), "{store:?}");
 }
 
 #[test]

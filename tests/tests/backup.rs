@@ -55,6 +55,41 @@ async fn a_backup_under_load_restores_to_a_folder_whose_jobs_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_copy_with_secrets_is_used_with_its_key_only() {
+    let server = TestServer::start().await;
+    let created = server.post("/console/api/webhook-secret", &json!({})).await.ok();
+    let secret = created["secret"].as_str().unwrap();
+    let file = server.data_dir().join("copy.db");
+    let name = file.to_str().unwrap();
+    let (good, text) = server.run_command(&["backup", name]);
+    assert!(good && text.contains("harvestman.key: keep a copy"), "{text}");
+    let bytes = fs::read(&file).unwrap();
+    let plain = secret.as_bytes();
+    assert!(!bytes.windows(plain.len()).any(|part| part == plain));
+
+    let mut other = TestServer::start().await;
+    other.terminate().await;
+    let (good, text) = other.run_command(&["restore", name, "--replace"]);
+    assert!(good && text.contains("HARVESTMAN_SECRET_KEY"), "{text}");
+    let (_, text) = other.run_command(&["doctor"]);
+    assert!(text.contains("key of this database is missing"), "{text}");
+    let (status, text) = other.start_second();
+    assert!(
+        !status.success() && text.contains("HARVESTMAN_SECRET_KEY") && text.contains("harvestman.key"),
+        "{text}"
+    );
+    let key = |server: &TestServer| server.data_dir().join("data/harvestman.key");
+    fs::copy(key(&server), key(&other)).unwrap();
+    other.restart().await;
+    let (_, text) = other.run_command(&["doctor"]);
+    assert!(!text.contains("key of this database is missing"), "{text}");
+    assert_eq!(
+        other.get("/console/api/webhook-secret").await.ok(),
+        server.get("/console/api/webhook-secret").await.ok()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unusable_copies_and_folders_are_refused() {
     let mut server = TestServer::start().await;
     server.terminate().await;

@@ -92,7 +92,8 @@ async fn one_format_is_printed_as_text_and_several_as_json() {
     assert!(response["success"] == true && text.lines().count() > 3, "{text}");
 
     let file = server.data_dir().join("request.json");
-    std::fs::write(&file, json!({"url": url, "formats": ["html"]}).to_string()).unwrap();
+    let request = json!({"url": url, "formats": ["html"]});
+    std::fs::write(&file, format!("\u{feff}{request}")).unwrap();
     let out = server.data_dir().join("page.md");
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
     let (text, _) = printed(

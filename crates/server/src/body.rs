@@ -14,7 +14,9 @@ use crate::app::App;
 use crate::error::Failure;
 use crate::limits;
 
-/// Complete body of a request, at most 10 MiB.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Complete JSON body of a request, at most 10 MiB.
 #[derive(Debug)]
 pub struct WholeBody(pub Bytes);
 
@@ -23,9 +25,24 @@ impl FromRequest<App> for WholeBody {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
-        read(&parts.headers, body, limits::BODY_BYTES, app.body_silence())
-            .await
-            .map(WholeBody)
+        read_json(app, &parts.headers, body).await.map(WholeBody)
+    }
+}
+
+/// Reads a JSON body of at most 10 MiB.
+///
+/// # Errors
+/// As for [`read`].
+pub(crate) async fn read_json(app: &App, headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
+    let bytes = read(headers, body, limits::BODY_BYTES, app.body_silence()).await?;
+    Ok(without_byte_order_mark(bytes))
+}
+
+/// Removes a byte order mark, which a JSON parser may ignore (RFC 8259 section 8.1).
+pub(crate) fn without_byte_order_mark(json: Bytes) -> Bytes {
+    match json.starts_with(BYTE_ORDER_MARK) {
+        true => json.slice(BYTE_ORDER_MARK.len()..),
+        false => json,
     }
 }
 

@@ -19,6 +19,8 @@ use crate::request::help;
 const SUBJECT: &str = "subject";
 /// Id of the argument with the whole body.
 const BODY: &str = "body";
+/// Some editors and shells begin every text file with it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Returns the arguments that make the request body.
 pub(super) fn arguments(command: RequestCommand) -> Vec<Arg> {
@@ -127,7 +129,7 @@ fn read_body(source: &str) -> anyhow::Result<Map<String, Value>> {
             text
         }
     };
-    let read = serde_json::from_str(&text);
+    let read = serde_json::from_str(text.trim_start_matches(BYTE_ORDER_MARK));
     Ok(read.map_err(|error| Usage(format!("--{BODY} is not a JSON object: {error}")))?)
 }
 

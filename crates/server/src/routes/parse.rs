@@ -103,7 +103,7 @@ async fn read_body(app: &App, request: Request) -> Result<UploadBody, Failure> {
     if kind.starts_with("multipart/form-data") {
         return read_form(app, Request::from_parts(parts, body)).await;
     }
-    let bytes = body::read(&parts.headers, body, limits::BODY_BYTES, app.body_silence()).await?;
+    let bytes = body::read_json(app, &parts.headers, body).await?;
     let is_reference =
         serde_json::from_slice::<serde_json::Value>(&bytes).is_ok_and(|body| body.get("uploadRef").is_some());
     match is_reference {
@@ -127,7 +127,8 @@ async fn read_form(app: &App, request: Request) -> Result<UploadBody, Failure> {
             }
             Some("file") => file = Some(read_file(field).await?),
             Some("options") => {
-                options = Some(field.bytes().await.map_err(|error| unreadable_form(&error))?);
+                let read = field.bytes().await.map_err(|error| unreadable_form(&error))?;
+                options = Some(body::without_byte_order_mark(read));
             }
             _ => {}
         }

@@ -74,6 +74,25 @@ async fn the_content_type_is_ignored_and_invalid_json_is_rejected() {
     }
 }
 
+/// RFC 8259 section 8.1.
+#[tokio::test]
+async fn a_byte_order_mark_before_json_is_ignored() {
+    let app = TestApp::start().await;
+    let post = async |path: &str, body: &str| {
+        let body = Body::from(format!("\u{feff}{body}"));
+        app.send(app.request(Method::POST, path).body(body).unwrap())
+            .await
+    };
+    for path in ["/v2/scrape", "/v2/crawl", "/v2/map"] {
+        let response = post(path, r#"{"url":"ftp://x/"}"#).await;
+        assert_eq!(response.json()["details"][0]["path"], json!(["url"]));
+    }
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    assert_eq!(post("/mcp", call).await.json()["result"], json!({}));
+    let reference = r#"{"uploadRef":"x"}"#;
+    post("/v2/parse", reference).await.is_error(404, "NOT_FOUND");
+}
+
 #[tokio::test]
 async fn encoded_bodies_are_refused() {
     let app = TestApp::start().await;

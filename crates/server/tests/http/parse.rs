@@ -376,7 +376,7 @@ async fn options_are_validated_like_those_of_a_scrape() {
         response.is_error(400, code).json()
     };
     check(b"{", "BAD_REQUEST_INVALID_JSON").await;
-    check(b"{\"format\":[]}", "BAD_REQUEST").await;
+    check(b"\xef\xbb\xbf{\"format\":[]}", "BAD_REQUEST").await;
     check(b"{\"url\":\"https://a.test\"}", "BAD_REQUEST").await;
     check(b"{\"timeout\":300001}", "BAD_REQUEST").await;
     check(

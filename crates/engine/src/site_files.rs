@@ -122,9 +122,11 @@ impl SiteFiles {
             Ok(response) if response.status < 300 => {
                 RobotsOutcome::Found(Robots::parse(&response.body, agent))
             }
-            // RFC 9309 section 2.3.1.2: too many redirects count as unavailable, which allows all.
             Ok(response) if response.status < 500 => RobotsOutcome::Missing,
-            Err(FetchError::TooManyRedirects { .. }) => RobotsOutcome::Missing,
+            // RFC 9309 section 2.3.1.2: too many redirects count as unavailable, which allows all.
+            Err(FetchError::TooManyRedirects { .. } | FetchError::RedirectLoop { .. }) => {
+                RobotsOutcome::Missing
+            }
             Ok(response) => RobotsOutcome::Unreachable(format!("HTTP status {}", response.status)),
             Err(FetchError::Timeout) => {
                 let seconds = limits::SITE_FILE_TIMEOUT.as_secs();

@@ -107,8 +107,7 @@ impl Budget {
     /// Waits until the large bodies together need no more than [`limits::LARGE_BODIES_BYTES`], but only a moment.
     async fn wait_for_large_bodies(&self, share: &mut LargeShare, bytes: u64) {
         let LargeShare::Held(held) = share else { return };
-        let units_held = held.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u32;
-        let missing = units(bytes).min(self.large.units) - units_held;
+        let missing = units(bytes).min(self.large.units) - units_in(held.as_ref());
         match timeout(limits::LARGE_BODY_WAIT, self.large.acquire(missing)).await {
             Ok(more) => add(held, more),
             Err(_) => *share = LargeShare::TimedOut,
@@ -127,11 +126,8 @@ impl Budget {
             reservation.turn = Some(turn);
         }
         // A single body may need more than a small budget has.
-        let held = reservation
-            .last
-            .as_ref()
-            .map_or(0, OwnedSemaphorePermit::num_permits);
-        let wanted = missing.min(self.last.units.saturating_sub(held as u32));
+        let held = units_in(reservation.last.as_ref());
+        let wanted = missing.min(self.last.units.saturating_sub(held));
         tokio::select! {
             biased;
             more = self.last.acquire(wanted) => add(&mut reservation.last, more),
@@ -193,6 +189,10 @@ fn add(held: &mut Option<OwnedSemaphorePermit>, more: OwnedSemaphorePermit) {
     }
 }
 
+fn units_in(held: Option<&OwnedSemaphorePermit>) -> u32 {
+    held.map_or(0, |held| held.num_permits() as u32)
+}
+
 fn units(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT_BYTES))
         .unwrap_or(u32::MAX)
@@ -221,9 +221,8 @@ enum LargeShare {
 
 impl Reservation {
     fn units(&self) -> u32 {
-        let held = [&self.growth, &self.last].into_iter().flatten();
-        let held = held.map(OwnedSemaphorePermit::num_permits).sum::<usize>();
-        u32::try_from(self.first.num_permits() + held).unwrap_or(u32::MAX)
+        let held = [Some(&self.first), self.growth.as_ref(), self.last.as_ref()];
+        held.into_iter().map(units_in).sum()
     }
 
     /// Releases what a finished body of `length_bytes` does not need.

@@ -41,4 +41,4 @@ pub use proxy::TestProxy;
 pub use receiver::Receiver;
 pub use server::{Folder, TestServer};
 pub use site::{Page, RunningSite, Site};
-pub use tls_front::TlsFront;
+pub use tls_front::{TlsFront, serve_without_tls};

@@ -1,4 +1,4 @@
-//! A TLS server with a self-signed certificate in front of a plain site.
+//! Servers in front of a plain site: one with TLS and a self-signed certificate, and one that is silent over TLS.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -56,4 +56,27 @@ impl Drop for TlsFront {
     fn drop(&mut self) {
         self.task.abort();
     }
+}
+
+/// First byte of a TLS handshake.
+const HANDSHAKE: u8 = 22;
+
+/// Starts a server that passes HTTP on to a site and never answers a TLS handshake. Returns its address.
+pub async fn serve_without_tls(site: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut first = [0];
+                if client.peek(&mut first).await.is_ok() && first[0] == HANDSHAKE {
+                    std::future::pending::<()>().await;
+                }
+                if let Ok(mut plain) = TcpStream::connect(site).await {
+                    let _ = copy_bidirectional(&mut client, &mut plain).await;
+                }
+            });
+        }
+    });
+    address
 }

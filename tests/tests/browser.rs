@@ -8,7 +8,7 @@ mod consent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use harvestman_tests::{NameServer, Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{NameServer, Page, RunningSite, Site, TestServer, serve_without_tls, tools};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
@@ -208,6 +208,14 @@ async fn a_download_has_no_screenshot_and_says_so() {
     );
     let warning = document["warning"].as_str().unwrap_or_default();
     assert!(warning.contains("`screenshot` had no effect"), "{document}");
+}
+
+#[tokio::test]
+async fn a_url_without_a_scheme_is_tried_with_http_if_https_gets_no_answer() {
+    let (site, server) = (site().await, server(&[]).await);
+    let url = format!("{}/form", serve_without_tls(site.address()).await);
+    let page = scrape(&server, json!({ "url": url, "waitFor": 1, "timeout": 20_000 })).await;
+    assert_eq!(page["metadata"]["title"], "Form", "{page}");
 }
 
 #[tokio::test]

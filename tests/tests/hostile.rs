@@ -5,8 +5,20 @@
 use std::collections::BTreeSet;
 
 use harvestman_tests::hostile::{BROKEN, HARD_TO_PARSE, HostileSite, PARTIAL, SLOW};
-use harvestman_tests::{Page, Site, TestServer};
+use harvestman_tests::{Page, Site, TestServer, serve_without_tls};
 use serde_json::json;
+
+#[tokio::test]
+async fn a_url_without_a_scheme_is_tried_with_http_if_https_gets_no_answer() {
+    let site = Site::new().page("/", Page::links("Home", &["/a"])).serve().await;
+    let address = serve_without_tls(site.address()).await.to_string();
+    let server = TestServer::start().await;
+    let request = json!({ "url": address, "timeout": 3000 });
+    let page = server.post("/v2/scrape", &request).await.ok();
+    assert_eq!(page["data"]["metadata"]["title"], "Home", "{page}");
+    let map = server.post("/v2/map", &request).await.ok();
+    assert_eq!(map["links"].as_array().unwrap().len(), 2, "{map}");
+}
 
 #[tokio::test]
 async fn every_broken_response_is_an_error_with_a_reason() {

@@ -16,7 +16,7 @@ use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, ScrapeId, TeamId};
 use harvestman_core::map::{Listing, warnings};
 use harvestman_core::sitemap::SitemapQueue;
-use harvestman_fetch::CookieJar;
+use harvestman_fetch::{CookieJar, FetchError};
 use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -176,7 +176,15 @@ impl SiteMapper {
     /// that it redirects to.
     async fn probe_site(&mut self, listing: &mut Listing) -> SiteProbe {
         let mut site = self.request.url.url.clone();
-        let mut probe = self.probe(&site).await;
+        let mut probe = match self.connect_guessed().await {
+            Ok(()) => self.probe(&site).await,
+            Err(error) => SiteProbe {
+                page: None,
+                robots: None,
+                unreachable: error.is_before_response(),
+                failure: Some(page_failure(ScrapeFailure::from(error).error)),
+            },
+        };
         if probe.unreachable
             && let Some(plain) = self.request.url.http_fallback()
         {
@@ -203,6 +211,22 @@ impl SiteMapper {
             probe.robots = Some(self.robots(url).await);
         }
         probe
+    }
+
+    /// Connects to the site if its URL was given without a scheme.
+    async fn connect_guessed(&self) -> Result<(), FetchError> {
+        let url = &self.request.url;
+        if !url.scheme_guessed {
+            return Ok(());
+        }
+        let timeout_ms = self.request.timeout.unwrap_or(ScrapeOptions::default().timeout);
+        let deadline = Instant::now() + Duration::from_millis(timeout_ms);
+        let (fetcher, class) = (self.context.scraper.fetcher(), self.routes.first());
+        let verify_tls = !self.request.headers.is_empty();
+        let connecting = self
+            .routes
+            .connect_guessed(fetcher, class, &url.url, verify_tls, deadline);
+        connecting.await
     }
 
     async fn probe(&self, site: &Url) -> SiteProbe {

@@ -137,6 +137,26 @@ impl Fetcher {
         }
     }
 
+    /// Opens a connection to the host of `url`, which the next request to it uses.
+    ///
+    /// # Errors
+    /// As for [`Self::fetch`] before a request is sent.
+    pub async fn connect(
+        &self,
+        url: &Url,
+        verify_tls: bool,
+        proxy: Option<Arc<Proxy>>,
+    ) -> Result<(), FetchError> {
+        let shared = &self.shared;
+        let (target, origin) = shared.route(url, verify_tls, proxy).await?;
+        let connection = match shared.pool.take(&origin, &target.addresses) {
+            Some(connection) => connection,
+            None => shared.connect(&target, &origin).await?,
+        };
+        shared.pool.put_back(origin, connection);
+        Ok(())
+    }
+
     /// Opens a connection to the host of `url` for the browser proxy, without sending anything.
     pub(crate) async fn open(&self, url: &Url, proxy: Option<&Proxy>) -> Result<Box<dyn Stream>, FetchError> {
         let target = self.shared.target(url, proxy).await?;
@@ -228,14 +248,9 @@ impl Shared {
         jar: &CookieJar,
         request: &FetchRequest,
     ) -> Result<(Response<Incoming>, Origin, Connection), FetchError> {
-        let target = self.target(&hop.url, request.proxy.as_deref()).await?;
-        let tls = (hop.url.scheme() == "https").then_some(request.verify_tls);
-        let origin = Origin {
-            host: target.host.clone(),
-            port: target.port,
-            tls,
-            proxy: request.proxy.clone(),
-        };
+        let (target, origin) = self
+            .route(&hop.url, request.verify_tls, request.proxy.clone())
+            .await?;
         let mut pooled = self.pool.take(&origin, &target.addresses);
         let mut sends = 0;
         loop {
@@ -261,6 +276,22 @@ impl Shared {
                 }
             }
         }
+    }
+
+    async fn route(
+        &self,
+        url: &Url,
+        verify_tls: bool,
+        proxy: Option<Arc<Proxy>>,
+    ) -> Result<(Target, Origin), FetchError> {
+        let target = self.target(url, proxy.as_deref()).await?;
+        let origin = Origin {
+            host: target.host.clone(),
+            port: target.port,
+            tls: (url.scheme() == "https").then_some(verify_tls),
+            proxy,
+        };
+        Ok((target, origin))
     }
 
     /// Opens a connection, or shares an HTTP/2 connection that another request has just opened.

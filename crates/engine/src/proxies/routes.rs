@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use harvestman_core::api::options::{Proxy as RequestedClass, ScrapeOptions};
 use harvestman_fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, Proxy};
+use tokio::time::{Instant, timeout};
 use url::Url;
 
 use super::{Proxies, ProxyClass};
@@ -126,6 +127,28 @@ impl Routes {
             })
         };
         self.attempt(class, &url, send).await
+    }
+
+    /// Opens a connection to a site whose scheme is a guess, which the first request to it then uses. Takes at most half
+    /// of the time until `deadline`, so that the other scheme can be tried.
+    pub(crate) async fn connect_guessed(
+        &self,
+        fetcher: &Fetcher,
+        class: ProxyClass,
+        url: &Url,
+        verify_tls: bool,
+        deadline: Instant,
+    ) -> Result<(), FetchError> {
+        let limit = deadline.saturating_duration_since(Instant::now()) / 2;
+        let connect = |proxy| fetcher.connect(url, verify_tls, proxy);
+        timeout(limit, self.attempt(class, url, connect))
+            .await
+            .unwrap_or_else(|_| {
+                Err(FetchError::Connect {
+                    host: host_of(url).to_owned(),
+                    reason: format!("no connection within {} s", limit.as_secs_f32()),
+                })
+            })
     }
 
     /// Sends a request through a proxy of this class, and through others if that one fails. `send` receives the

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::options::{ScrapeOptions, is_private_header};
 use harvestman_core::crawl::SlotKind;
@@ -63,12 +64,18 @@ impl Scraper {
             return Ok((target.url, scraped));
         }
         let mut url = target.url;
-        let mut fetched = self.fetch(url, target, deadline).await;
+        let mut fetched = match self.connect_guessed(target, deadline).await {
+            Ok(()) => self.fetch(url, target, deadline).await,
+            Err(error) => Err(error.into()),
+        };
         if let (Err(failure), Some(plain)) = (&fetched, target.fallback)
             && failure.unreachable
-            && let Ok(second) = self.fetch(plain, target, deadline).await
         {
-            (url, fetched) = (plain, Ok(second));
+            let second = self.fetch(plain, target, deadline).await;
+            let timed_out = |failure: &ScrapeFailure| failure.error.code == ErrorCode::ScrapeTimeout;
+            if second.as_ref().err().is_none_or(timed_out) {
+                (url, fetched) = (plain, second);
+            }
         }
         let FetchResult {
             response,
@@ -106,6 +113,21 @@ impl Scraper {
         }
         scraped.set_proxy_used(used);
         Ok((url, scraped))
+    }
+
+    /// Connects to the site if its URL was given without a scheme. It may accept connections and never answer over TLS.
+    async fn connect_guessed(&self, target: &Target<'_>, deadline: Instant) -> Result<(), FetchError> {
+        if target.fallback.is_none() {
+            return Ok(());
+        }
+        let Target {
+            url, class, options, ..
+        } = *target;
+        let connecting =
+            target
+                .routes
+                .connect_guessed(&self.fetcher, class, url, options.verify_tls(), deadline);
+        connecting.await
     }
 
     /// Fetches a page with the browser on a host whose pages need it. Returns `None` if the page should be

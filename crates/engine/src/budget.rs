@@ -10,11 +10,11 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_store::{Store, StoreError};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
 use crate::clock::this_month;
-use crate::error::internal_error;
+use crate::error::{ScrapeFailure, internal_error};
 use crate::holdings::{Holdings, Need, Subject};
 use crate::limits;
 use crate::plans::Plans;
@@ -162,6 +162,19 @@ impl Budget {
             _ => return Err(used_up(budget)),
         }
         Ok(CreditReservation(Some((self.clone(), team))))
+    }
+
+    /// Reserves a credit for a page.
+    ///
+    /// # Errors
+    /// 402 if no credit is left, 408 if none has come from other nodes at `deadline`.
+    pub(crate) async fn reserve_until(
+        &self,
+        deadline: Instant,
+        team: TeamId,
+    ) -> Result<CreditReservation, ApiError> {
+        let reserving = timeout_at(deadline, self.reserve(team));
+        reserving.await.map_err(|_| ScrapeFailure::timeout().error)?
     }
 
     /// Checks that at least one credit is left.
@@ -316,6 +329,10 @@ mod tests {
         let client = connect(&url).await;
         let lock = "BEGIN; LOCK TABLE harvestman.share";
         client.batch_execute(lock).await.unwrap();
+        let late = budget
+            .reserve_until(Instant::now() + Duration::from_millis(20), team)
+            .await;
+        assert_eq!(late.unwrap_err().code, ErrorCode::ScrapeTimeout);
         let reserving = tokio::spawn(async move { budget.reserve(team).await });
         let waits = "EXISTS (SELECT FROM pg_locks WHERE NOT granted
             AND relation = 'harvestman.share'::regclass)";

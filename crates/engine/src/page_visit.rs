@@ -162,7 +162,7 @@ impl PageVisits {
         let started = Instant::now();
         let reservation = match page.reservation {
             Some(reservation) => reservation,
-            None => self.reserve().await?,
+            None => self.reserve(deadline).await?,
         };
         let profile = self.open_profile().await.map_err(ScrapeFailure::transient)?;
         let public_options = self.public_options.as_ref().filter(|_| !page.is_own_origin);
@@ -206,8 +206,9 @@ impl PageVisits {
         })
     }
 
-    async fn reserve(&self) -> Result<CreditReservation, ScrapeFailure> {
-        let reserved = self.context.budget.reserve(self.owner.team).await;
+    async fn reserve(&self, deadline: Instant) -> Result<CreditReservation, ScrapeFailure> {
+        let budget = &self.context.budget;
+        let reserved = budget.reserve_until(deadline, self.owner.team).await;
         reserved.map_err(|error| match error.code {
             ErrorCode::InsufficientCredits => ScrapeFailure::permanent(error),
             _ => ScrapeFailure::transient(error),

@@ -13,14 +13,14 @@ use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::crawl::SlotKind;
-use harvestman_core::ids::{ScrapeId, TeamId};
+use harvestman_core::ids::ScrapeId;
 use harvestman_core::scrape::{Capabilities, Upload, check_supported};
 use harvestman_store::{JobKind, JobStatus, NewJob, Principal, ScrapeResult, StoreError};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
-use crate::error::{ScrapeFailure, stopping};
+use crate::error::stopping;
 use crate::files::FileTarget;
 use crate::jobs::new_job;
 use crate::page_visit::{Page, PageVisits};
@@ -58,7 +58,8 @@ impl Engine {
             // A name that does not resolve in time is reported by the scrape.
             timeout_at(deadline, check).await.unwrap_or(Ok(()))?;
         }
-        let reservation = self.context.reserve_until(deadline, principal.team).await?;
+        let budget = &self.context.budget;
+        let reservation = budget.reserve_until(deadline, principal.team).await?;
         let mut scrape = SingleScrape::begin(&self.context, principal, JobKind::Scrape, request, base)?;
         scrape.started = started;
         scrape.run(reservation).await
@@ -99,23 +100,13 @@ impl Engine {
             ..ScrapeRequest::new(upload.url())
         };
         let deadline = started + Duration::from_millis(request.options.timeout);
-        let reservation = self.context.reserve_until(deadline, principal.team).await?;
+        let budget = &self.context.budget;
+        let reservation = budget.reserve_until(deadline, principal.team).await?;
         // An upload has no screenshots, so no link needs a base URL.
         let mut scrape = SingleScrape::begin(&self.context, principal, JobKind::Parse, request, "")?;
         scrape.upload = Some((file, content_type));
         scrape.started = started;
         scrape.run(reservation).await
-    }
-}
-
-impl Context {
-    /// Reserves a credit for a scrape.
-    ///
-    /// # Errors
-    /// 402 if no credit is left, 408 if none has come from other nodes at `deadline`.
-    async fn reserve_until(&self, deadline: Instant, team: TeamId) -> Result<CreditReservation, ApiError> {
-        let reserving = timeout_at(deadline, self.budget.reserve(team));
-        reserving.await.map_err(|_| ScrapeFailure::timeout().error)?
     }
 }
 

@@ -94,6 +94,11 @@ pub(crate) fn internal_error(error: impl std::error::Error) -> ApiError {
     ApiError::internal("internal server error; see the server log")
 }
 
+/// Returns whether an error of an operation on the store means that the store is unavailable.
+pub(crate) fn is_outage(error: &ApiError) -> bool {
+    error.code == ErrorCode::Unavailable
+}
+
 /// Returns the error for a request that the shutdown interrupts.
 pub(crate) fn stopping() -> ApiError {
     let mut error = ApiError::new(

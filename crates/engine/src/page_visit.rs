@@ -22,7 +22,7 @@ use url::Url;
 use crate::browser_pages::PageCaptures;
 use crate::budget::CreditReservation;
 use crate::context::Context;
-use crate::error::{ScrapeFailure, internal_error};
+use crate::error::{ScrapeFailure, internal_error, is_outage};
 use crate::files::FileTarget;
 use crate::page_cache::PageCache;
 use crate::profiles::OpenProfile;
@@ -30,7 +30,7 @@ use crate::proxies::Routes;
 use crate::scraper::{ScrapedPage, Target};
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
-use crate::{clock, files, tracking};
+use crate::{clock, files, lease, tracking};
 
 /// Visits to the pages of one job.
 pub(crate) struct PageVisits {
@@ -126,12 +126,22 @@ impl PageVisits {
         Ok(Turn::of_call(slots.clone(), self.owner, Some(slot)))
     }
 
-    /// Visits a page in a turn of its own, within its own time limit and the `deadline` of its job. For
-    /// `is_own_origin` see [`Page`].
+    /// Visits a page in a turn of its own, within its own time limit and the `deadline` of its job. Tries again while the
+    /// store is unavailable. For `is_own_origin` see [`Page`].
     ///
     /// # Errors
     /// As for a scrape; 402 if the budget is used up.
     pub(crate) async fn read(
+        &self,
+        url: &TargetUrl,
+        is_own_origin: bool,
+        deadline: Instant,
+    ) -> Result<FetchedPage, ApiError> {
+        let may_retry = |error: &ApiError| is_outage(error) && Instant::now() < deadline;
+        lease::retry(may_retry, || self.read_once(url, is_own_origin, deadline)).await
+    }
+
+    async fn read_once(
         &self,
         url: &TargetUrl,
         is_own_origin: bool,

@@ -45,28 +45,31 @@ fn assert_exact(end: &Value, pages: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_begins_even_if_its_connection_breaks_on_postgresql() {
+async fn a_run_and_its_pages_begin_even_if_their_connection_breaks_on_postgresql() {
     let database = TestDatabase::create().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
     tokio::spawn(connection);
-    let lock = "BEGIN; LOCK TABLE harvestman.run_event";
-    client.batch_execute(lock).await.unwrap();
     let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
     let request = json!({ "urls": [site.url("/")], "schema": schema });
-    let started = server.post("/v2/extract", &request).await.ok();
-    let break_waiting = "SELECT pg_terminate_backend(pid) FROM pg_locks
-        WHERE NOT granted AND relation = 'harvestman.run_event'::regclass";
-    let since = Instant::now();
-    while client.query(break_waiting, &[]).await.unwrap().is_empty() {
-        assert!(since.elapsed() < TIMEOUT, "{}", server.log());
-        tokio::time::sleep(Duration::from_millis(10)).await;
+    for table in ["harvestman.run_event", "harvestman.cached_page"] {
+        let lock = format!("BEGIN; LOCK TABLE {table}");
+        client.batch_execute(&lock).await.unwrap();
+        let started = server.post("/v2/extract", &request).await.ok();
+        let break_waiting = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass"
+        );
+        let since = Instant::now();
+        while client.query(&break_waiting, &[]).await.unwrap().is_empty() {
+            assert!(since.elapsed() < TIMEOUT, "{}", server.log());
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        client.batch_execute("COMMIT").await.unwrap();
+        let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
+        let end = server.wait_for_end(&path).await;
+        assert_eq!(end["status"], "completed", "{table}: {end}");
     }
-    client.batch_execute("COMMIT").await.unwrap();
-    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
-    let end = server.wait_for_end(&path).await;
-    assert_eq!(end["status"], "completed", "{end}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use harvestman_core::api::agent_thread::{
     AgentThread, AgentThreadResponse, AgentThreadRun, ThreadRunStatus, ThreadStatus,
 };
 use harvestman_core::api::agent_trace::{TraceDetail, TraceEvent};
-use harvestman_core::api::error::{ApiError, ErrorCode};
+use harvestman_core::api::error::ApiError;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_store::{JobStatus, Lease, Principal, RunRow};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::status::{has_ended, partial_of, result_fields, run_error, take_field};
 use crate::context::{Context, Engine};
-use crate::error::internal_error;
+use crate::error::{internal_error, is_outage};
 use crate::{clock, lease, limits};
 
 /// A completed run before this one.
@@ -36,8 +36,7 @@ pub(super) async fn earlier_runs(
     lease: &Lease,
     thread: Uuid,
 ) -> Result<Vec<EarlierRun>, ApiError> {
-    let is_transient = |error: &ApiError| error.code == ErrorCode::Unavailable;
-    lease::retry(is_transient, || read_earlier_runs(context, lease, thread)).await
+    lease::retry(is_outage, || read_earlier_runs(context, lease, thread)).await
 }
 
 async fn read_earlier_runs(

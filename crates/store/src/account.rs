@@ -59,3 +59,9 @@ impl Account {
         }
     }
 }
+
+/// Returns the number of the ledger entry of the pages of a check that follow the first `after` pages of a target. The
+/// entry of the check's end has the number 0.
+pub(crate) fn portion_seq(target: u32, after: u64) -> u64 {
+    (u64::from(target) << 32) + after + 1
+}

@@ -177,7 +177,7 @@ pub struct CheckEnd {
     pub error: Option<String>,
     /// Figures by target as JSON text.
     pub target_results: Option<String>,
-    /// Credits of judgments, charged in the same transaction.
+    /// Credits beyond those charged with its pages, charged in the same transaction.
     pub credits: u32,
     /// Credits that its jobs were charged.
     pub job_credits: u64,
@@ -271,14 +271,15 @@ operations! {
             pages: &[UrlKey],
         ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError>;
 
-        /// Adds the pages of a target that follow its first `after` pages, with their events. Returns false, and
-        /// stores nothing, if the lease is lost or the number of stored pages is not `after`.
+        /// Adds the pages of a target that follow its first `after` pages, with their events, and charges `credits`.
+        /// Returns false, and stores nothing, if the lease is lost or the number of stored pages is not `after`.
         async fn add_check_pages(
             &self,
             lease: &CheckLease,
             target: u32,
             after: u64,
             pages: Vec<NewCheckPage>,
+            credits: u32,
             now: Timestamp,
         ) -> Result<bool, StoreError>;
 

@@ -113,6 +113,45 @@ async fn a_due_check_runs_once_through_20_kills() {
 }
 
 #[tokio::test]
+async fn a_search_is_charged_even_if_the_server_is_killed_later_in_the_check() {
+    let site = shop().await;
+    let mut server = TestServer::start().await;
+    server
+        .post("/v2/scrape", &json!({ "url": site.url("/cup") }))
+        .await
+        .ok();
+    let search = json!({ "type": "search", "queries": ["cups price"], "searchWindow": "7d" });
+    let pages = pages_of(&site, &["/pot"]);
+    let id = create(&server, &monitor_of(json!([search, pages[0]]))).await;
+    site.hold_after(1);
+    let started = server
+        .post(&format!("/v2/monitor/{id}/run"), &json!({}))
+        .await
+        .ok();
+    let check = started["id"].as_str().unwrap();
+    let since = Instant::now();
+    loop {
+        let running = server.get(&format!("/v2/monitor/{id}/checks/{check}")).await.ok();
+        if running["data"]["summary"]["totalPages"] == 1 {
+            break;
+        }
+        assert!(since.elapsed().as_secs() < 60, "{running}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    server.kill9();
+    site.release();
+    server.restart().await;
+    let ended = ended(&server, &id, check).await;
+    assert_eq!(
+        (&ended["status"], &ended["actualCredits"]),
+        (&json!("completed"), &json!(3)),
+        "{ended}"
+    );
+    let usage = server.get("/v2/team/credit-usage/historical").await.ok();
+    assert_eq!(usage["periods"][0]["creditsUsed"], 4, "{usage}");
+}
+
+#[tokio::test]
 async fn a_thousand_due_monitors_each_run_once() {
     let site = shop().await;
     let mut server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "100000")]).await;

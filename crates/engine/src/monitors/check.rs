@@ -88,7 +88,7 @@ struct CheckRun<'c> {
     comparisons: &'c Semaphore,
     judge: Judge<'c>,
     target_ids: Vec<String>,
-    /// Credits of searches and judgments.
+    /// Credits of searches and judgments that are not stored yet.
     credits: u32,
     job_credits: u64,
     /// No check of this monitor has ended before.
@@ -164,9 +164,8 @@ impl<'c> CheckRun<'c> {
         target_results: Option<String>,
     ) -> Result<(), Stop> {
         let store = &self.context.store;
-        let CheckLease { team, check, .. } = *self.lease;
         let request = read_request(&self.lease.request)?;
-        let monitor = store.monitor(team, self.lease.monitor).await?;
+        let monitor = store.monitor(self.lease.team, self.lease.monitor).await?;
         let now = read_request(&monitor.ok_or(Stop::LeaseLost)?.request)?;
         let end = CheckEnd {
             status,
@@ -180,7 +179,7 @@ impl<'c> CheckRun<'c> {
         let summary = lease::retry(StoreError::is_transient, write)
             .await?
             .ok_or(Stop::LeaseLost)?;
-        self.context.budget.committed(team, check, self.credits.into());
+        self.committed(self.credits);
         tracing::info!(
             status = status.as_str(),
             pages = summary.total_pages,
@@ -270,9 +269,6 @@ impl<'c> CheckRun<'c> {
             }
         }
         let counts = self.judge.next_target();
-        self.credits = self.credits.saturating_add(counts.credits);
-        let CheckLease { team, check, .. } = *self.lease;
-        self.context.budget.spend(team, check, counts.credits);
         if counts.has_goal() {
             result.matches = Some(counts.matches);
             result.results_judged = Some(counts.judged);
@@ -423,10 +419,15 @@ impl<'c> CheckRun<'c> {
             .target_pages(self.lease.monitor, portion.target, &keys)
             .await?;
         let known: HashMap<UrlKey, Option<ScrapeId>> = known.into_iter().collect();
+        let judged_before = self.judge.credits;
         let mut entries = Vec::with_capacity(pages.len());
         for page in pages {
             entries.push(self.compare(portion.target, page, &known).await?);
         }
+        let judged = self.judge.credits - judged_before;
+        let CheckLease { team, check, .. } = *self.lease;
+        self.context.budget.spend(team, check, judged);
+        let credits = std::mem::take(&mut self.credits).saturating_add(judged);
         let count = entries.len() as u64;
         let write = || {
             store.add_check_pages(
@@ -434,15 +435,22 @@ impl<'c> CheckRun<'c> {
                 portion.target,
                 portion.stored,
                 entries.clone(),
+                credits,
                 clock::now(),
             )
         };
         if !lease::retry(StoreError::is_transient, write).await? {
             return Err(Stop::LeaseLost);
         }
+        self.committed(credits);
         portion.stored += count;
         self.context.outbox.notify_one();
         Ok(())
+    }
+
+    fn committed(&self, credits: u32) {
+        let CheckLease { team, check, .. } = *self.lease;
+        self.context.budget.committed(team, check, credits.into());
     }
 
     async fn compare(

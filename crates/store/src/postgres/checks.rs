@@ -10,14 +10,14 @@ use harvestman_core::url_key::UrlKey;
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use crate::account::Account;
+use crate::account::{Account, portion_seq};
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::job::JobKind;
 use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
 };
-use crate::postgres::credits::charge_once;
+use crate::postgres::credits::charge_part;
 use crate::postgres::jobs::insert_job;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
@@ -140,9 +140,11 @@ impl Checks for Postgres {
         target: u32,
         after: u64,
         pages: Vec<NewCheckPage>,
+        credits: u32,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
+        let account = Account::of_check(lease);
         self.write(now, move |transaction, now| {
             Box::pin(async move {
                 let Some(mut log) = owned_log(transaction, check, epoch).await? else {
@@ -163,6 +165,8 @@ impl Checks for Postgres {
                     log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                 }
                 events::save(transaction, check, &log).await?;
+                let part = (portion_seq(target, after), credits);
+                charge(transaction, &account, part, now).await?;
                 Ok(true)
             })
         })
@@ -345,7 +349,7 @@ async fn finish(
     let summary = summary(client, check).await?;
     query(
         "UPDATE harvestman.monitor_check SET status = $2, error = $3, finished_at = $4, updated_at = $4, summary = $5,
-            target_results = $6, credits = $7, lease_until = NULL
+            target_results = $6, credits = credits + $7, lease_until = NULL
          WHERE id = $1",
     )
     .bind_all(params![
@@ -355,7 +359,7 @@ async fn finish(
         now,
         json_text(&summary)?,
         end.target_results,
-        end.job_credits + u64::from(end.credits),
+        end.job_credits,
     ])
     .execute(client)
     .await?;
@@ -372,21 +376,39 @@ async fn finish(
         _ => "completed",
     };
     query(
-        "UPDATE harvestman.job SET status = $2, error = $3, credits = $4, completed_at = $5,
-            expires_at = $5 + retention_ms
+        "UPDATE harvestman.job SET status = $2, error = $3, completed_at = $4, expires_at = $4 + retention_ms
          WHERE id = $1",
     )
-    .bind_all(params![check, status, end.error.clone(), end.credits, now])
+    .bind_all(params![check, status, end.error.clone(), now])
     .execute(client)
     .await?;
     let data = check_event(&lease, end.status, &summary, end.error);
     log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
     events::save(client, check, &log).await?;
-    if end.credits > 0 {
-        let account = Account::of_check(&lease);
-        charge_once(client, &account, "call", u64::from(end.credits), now).await?;
-    }
+    charge(client, &Account::of_check(&lease), (0, end.credits), now).await?;
     Ok(Some(summary))
+}
+
+/// Charges a part of a check, given as (seq, credits). Must be the last statement of its transaction.
+async fn charge(
+    client: &Client,
+    account: &Account,
+    (seq, credits): (u64, u32),
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if credits == 0 {
+        return Ok(());
+    }
+    for add in [
+        "UPDATE harvestman.monitor_check SET credits = credits + $2 WHERE id = $1",
+        "UPDATE harvestman.job SET credits = credits + $2 WHERE id = $1",
+    ] {
+        query(add)
+            .bind_all(params![account.job, credits])
+            .execute(client)
+            .await?;
+    }
+    charge_part(client, account, "call", (seq, credits), now).await
 }
 
 /// Locks the job of a check and the check, and returns the event log if this lease is still valid.

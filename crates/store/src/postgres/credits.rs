@@ -29,11 +29,20 @@ pub(crate) async fn charge_once(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-    charge(account, reason, &[(0, credits)], at)
-        .execute(client)
-        .await?;
-    add_to_sums(account, UsageChange::credits(credits), at)
-        .execute_if(credits > 0, client)
+    charge_part(client, account, reason, (0, credits), at).await
+}
+
+/// Charges a part of a call, given as (seq, credits): one ledger entry, and the sums.
+pub(crate) async fn charge_part(
+    client: &Client,
+    account: &Account,
+    reason: &'static str,
+    part: (u64, u32),
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    charge(account, reason, &[part], at).execute(client).await?;
+    add_to_sums(account, UsageChange::credits(part.1), at)
+        .execute_if(part.1 > 0, client)
         .await?;
     Ok(())
 }

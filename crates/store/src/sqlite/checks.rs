@@ -8,7 +8,7 @@ use harvestman_core::ids::{JobId, MonitorId, ScrapeId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
 
-use crate::account::Account;
+use crate::account::{Account, portion_seq};
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::job::JobKind;
@@ -127,9 +127,11 @@ impl Checks for Sqlite {
         target: u32,
         after: u64,
         pages: Vec<NewCheckPage>,
+        credits: u32,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
+        let account = Account::of_check(lease);
         self.write(move |connection| {
             Box::pin(async move {
                 let found = query(
@@ -151,6 +153,7 @@ impl Checks for Sqlite {
                     log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                 }
                 events::save(connection, check, &log).await?;
+                charge(connection, &account, portion_seq(target, after), credits, now).await?;
                 Ok(true)
             })
         })
@@ -329,10 +332,9 @@ async fn finish(
 ) -> Result<Option<CheckSummary>, StoreError> {
     let check = lease.check;
     let summary = summary(connection, check).await?;
-    let credits = end.job_credits + u64::from(end.credits);
     let ended = query(
         "UPDATE monitor_check SET status = ?3, error = ?4, finished_at = ?5, updated_at = ?5, summary = ?6,
-            target_results = ?7, credits = ?8, lease_until = NULL
+            target_results = ?7, credits = credits + ?8, lease_until = NULL
          WHERE id = ?1 AND epoch = ?2 AND lease_until IS NOT NULL",
     )
     .bind_all(params![
@@ -343,7 +345,7 @@ async fn finish(
         now,
         json_text(&summary)?,
         end.target_results,
-        credits,
+        end.job_credits,
     ])
     .execute(&mut *connection)
     .await?;
@@ -363,21 +365,41 @@ async fn finish(
         _ => "completed",
     };
     let row = query(
-        "UPDATE job SET status = ?2, error = ?3, credits = ?4, completed_at = ?5, expires_at = ?5 + retention_ms
+        "UPDATE job SET status = ?2, error = ?3, completed_at = ?4, expires_at = ?4 + retention_ms
          WHERE id = ?1 RETURNING webhook_events, event_count, last_event_at",
     )
-    .bind_all(params![check, status, end.error.clone(), end.credits, now])
+    .bind_all(params![check, status, end.error.clone(), now])
     .fetch_one(&mut *connection)
     .await?;
     let data = check_event(&lease, end.status, &summary, end.error);
     let mut log = EventLog::read(&row)?;
     log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
     events::save(connection, check, &log).await?;
-    if end.credits > 0 {
-        let account = Account::of_check(&lease);
-        charge_call(connection, &account, end.credits, now).await?;
-    }
+    charge(connection, &Account::of_check(&lease), 0, end.credits, now).await?;
     Ok(Some(summary))
+}
+
+/// Charges a part of a check. Must be the last statement of its transaction.
+async fn charge(
+    connection: &mut SqliteConnection,
+    account: &Account,
+    seq: u64,
+    credits: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    if credits == 0 {
+        return Ok(());
+    }
+    for add in [
+        "UPDATE monitor_check SET credits = credits + ?2 WHERE id = ?1",
+        "UPDATE job SET credits = credits + ?2 WHERE id = ?1",
+    ] {
+        query(add)
+            .bind_all(params![account.job, credits])
+            .execute(&mut *connection)
+            .await?;
+    }
+    charge_call(connection, account, seq, credits, now).await
 }
 
 async fn add_page(

@@ -21,14 +21,15 @@ use crate::sqlite::rows::Columns;
 use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
 use crate::value::params;
 
-/// Charges a request without pages.
+/// Charges a request without pages, or a part of it that has a number of its own.
 pub(crate) async fn charge_call(
     connection: &mut SqliteConnection,
     account: &Account,
+    seq: u64,
     credits: u32,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    charge(connection, account, "call", &[(0, credits)], now).await?;
+    charge(connection, account, "call", &[(seq, credits)], now).await?;
     add_to_sums(connection, account, UsageChange::credits(credits), now).await
 }
 
@@ -127,7 +128,7 @@ impl Usage for Sqlite {
                 insert_activity(connection, &call, Some(end)).await?;
                 match credits {
                     0 => Ok(()),
-                    credits => charge_call(connection, &account, credits, now).await,
+                    credits => charge_call(connection, &account, 0, credits, now).await,
                 }
             })
         })

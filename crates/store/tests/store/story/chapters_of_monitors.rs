@@ -151,7 +151,7 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     assert!(!store.begin_check(&former, NOW).await.unwrap());
     assert!(
         !store
-            .add_check_pages(&former, 0, 0, vec![page(1, PageStatus::New)], NOW)
+            .add_check_pages(&former, 0, 0, vec![page(1, PageStatus::New)], 1, NOW)
             .await
             .unwrap()
     );
@@ -162,18 +162,25 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     let pages = vec![page(1, PageStatus::New), page(2, PageStatus::Changed)];
     assert!(
         store
-            .add_check_pages(&owner, 0, 0, pages.clone(), NOW)
+            .add_check_pages(&owner, 0, 0, pages.clone(), 3, NOW)
             .await
             .unwrap()
     );
     assert!(
-        !store.add_check_pages(&owner, 0, 0, pages, NOW).await.unwrap(),
+        !store.add_check_pages(&owner, 0, 0, pages, 3, NOW).await.unwrap(),
         "a repeat"
     );
     assert_eq!(store.compared_pages(owner.check, 0).await.unwrap(), 2);
+    let next = vec![page(3, PageStatus::New)];
+    assert!(store.add_check_pages(&owner, 1, 0, next, 2, NOW).await.unwrap());
+    assert_eq!(
+        store.ledger_total(team).await.unwrap(),
+        5,
+        "charged before the end"
+    );
     let keys = [1, 2, 3].map(|number| UrlKey::from_bytes([number; 16]));
     assert_eq!(store.target_pages(id, 0, &keys).await.unwrap().len(), 2);
-    assert_eq!(store.target_pages(id, 1, &keys).await.unwrap(), []);
+    assert_eq!(store.target_pages(id, 2, &keys).await.unwrap(), []);
     assert_eq!(store.missing_urls(&owner, 0, 10).await.unwrap(), []);
 
     let summary = store
@@ -181,18 +188,18 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
         .await
         .unwrap()
         .unwrap();
-    assert_eq!((summary.total_pages, summary.new, summary.changed), (2, 1, 1));
+    assert_eq!((summary.total_pages, summary.new, summary.changed), (3, 2, 1));
     assert_eq!(
         store.finish_check(&owner, end(4), later(700)).await.unwrap(),
         None
     );
-    assert_eq!(store.ledger_total(team).await.unwrap(), 4);
+    assert_eq!(store.ledger_total(team).await.unwrap(), 9);
     let row = store.monitor(team, id).await.unwrap().unwrap();
     assert_eq!((row.check, row.last_summary), (None, Some(summary)));
     let ended = store.check(id, owner.check, later(701)).await.unwrap().unwrap();
     assert_eq!(
         (ended.status, ended.credits, ended.summary),
-        (CheckStatus::Completed, 6, summary)
+        (CheckStatus::Completed, 11, summary)
     );
     assert_eq!(
         store
@@ -228,12 +235,17 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
             .iter()
             .map(|number| page(*number, PageStatus::New))
             .collect();
-        assert!(store.add_check_pages(&owner, 0, 0, pages, NOW).await.unwrap());
+        assert!(store.add_check_pages(&owner, 0, 0, pages, 0, NOW).await.unwrap());
         let missing = store.missing_urls(&owner, 0, 10).await.unwrap();
         for (_, url, _) in &missing {
             assert_eq!(url, "http://site.test/2");
             let removed = vec![page(2, PageStatus::Removed)];
-            assert!(store.add_check_pages(&owner, 0, 1, removed, NOW).await.unwrap());
+            assert!(
+                store
+                    .add_check_pages(&owner, 0, 1, removed, 0, NOW)
+                    .await
+                    .unwrap()
+            );
         }
         assert_eq!(store.missing_urls(&owner, 0, 10).await.unwrap(), []);
         checks.push(missing.len());
@@ -244,7 +256,7 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
     store.start_check(&check(team, id, false)).await.unwrap();
     let owner = lease(store, 0).await;
     let pages = vec![page(3, PageStatus::New)];
-    assert!(store.add_check_pages(&owner, 0, 0, pages, NOW).await.unwrap());
+    assert!(store.add_check_pages(&owner, 0, 0, pages, 0, NOW).await.unwrap());
     let changed = CheckEnd {
         changed_targets: vec![0],
         ..end(0)

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::{licences, lints, project::Project, run, test, tidy, tools::Tools, wasm};
+use crate::{licences, lints, process_groups, project::Project, run, test, tidy, tools::Tools, wasm};
 
 type Part<'a> = (&'static str, &'a dyn Fn() -> Result<()>);
 
@@ -11,6 +11,7 @@ type Part<'a> = (&'static str, &'a dyn Fn() -> Result<()>);
 /// # Errors
 /// Names the parts that failed.
 pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
+    process_groups::end_on_signal()?;
     let parts: &[Part<'_>] = &[
         ("format", &|| lints::format(project)),
         ("tidy", &|| tidy::tidy(project)),

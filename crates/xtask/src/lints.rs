@@ -72,8 +72,7 @@ impl Drop for BackgroundClippy {
 
 /// Installs a component of the toolchain unless its cargo command works.
 fn component(project: &Project, name: &str, command: &str) -> Result<()> {
-    let works = project.cargo().args([command, "--version"]).output();
-    if works.is_ok_and(|output| output.status.success()) {
+    if run::output(project.cargo().args([command, "--version"])).is_ok() {
         return Ok(());
     }
     run::print_step(&format!("rustup component add {name}"));

@@ -2,10 +2,10 @@
 //! each group.
 
 use std::{
-    io,
+    io, mem,
     ops::{Deref, DerefMut},
     os::unix::process::CommandExt,
-    process::{Child, Command},
+    process::{Child, Command, Output},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::Duration,
@@ -21,18 +21,34 @@ use signal_hook::{
 /// How long the programs and the task may take to end.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The running groups; `None` once a signal has ended them.
-static GROUPS: Mutex<Option<Vec<Pid>>> = Mutex::new(Some(Vec::new()));
+static GROUPS: Mutex<Groups> = Mutex::new(Groups::Off);
+
+enum Groups {
+    /// No task ends groups: programs stay in the group of the task, which the terminal signals.
+    Off,
+    Running(Vec<Pid>),
+    /// A signal has ended them.
+    Ended,
+}
 
 /// A program whose descendants are in its process group.
-pub(crate) struct Group(Child);
+pub(crate) struct Group {
+    program: Child,
+    entry: Option<Entry>,
+}
+
+/// The entry of a group in [`GROUPS`].
+struct Entry(Pid);
 
 /// Ends all groups when a signal ends this process.
 pub(crate) fn end_on_signal() -> Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    *groups() = Groups::Running(Vec::new());
     thread::spawn(move || {
         let signal = signals.forever().next().unwrap_or(SIGTERM);
-        let running = groups().take().unwrap_or_default();
+        let Groups::Running(running) = mem::replace(&mut *groups(), Groups::Ended) else {
+            return;
+        };
         for how in [Signal::TERM, Signal::KILL] {
             for group in &running {
                 kill_process_group(*group, how).ok();
@@ -45,25 +61,46 @@ pub(crate) fn end_on_signal() -> Result<()> {
     Ok(())
 }
 
-/// Starts a program in a group of its own.
+/// Starts a program in a group of its own, if the task ends groups.
 ///
 /// # Errors
 /// A program that cannot start, and every program after a signal.
 pub(crate) fn spawn(command: &mut Command) -> io::Result<Group> {
-    let mut groups = groups();
-    let Some(running) = &mut *groups else {
-        return Err(io::Error::other("the task was ended by a signal"));
-    };
-    let child = command.process_group(0).spawn()?;
-    running.push(Pid::from_child(&child));
-    Ok(Group(child))
+    match &mut *groups() {
+        Groups::Off => Ok(Group {
+            program: command.spawn()?,
+            entry: None,
+        }),
+        Groups::Running(running) => {
+            let program = command.process_group(0).spawn()?;
+            let group = Pid::from_child(&program);
+            running.push(group);
+            Ok(Group {
+                program,
+                entry: Some(Entry(group)),
+            })
+        }
+        Groups::Ended => Err(io::Error::other("the task was ended by a signal")),
+    }
 }
 
-impl Drop for Group {
+impl Group {
+    /// Waits for the end of the program, and returns its piped output.
+    ///
+    /// # Errors
+    /// The output cannot be read.
+    pub(crate) fn output(self) -> io::Result<Output> {
+        let Group { program, entry } = self;
+        let output = program.wait_with_output();
+        drop(entry);
+        output
+    }
+}
+
+impl Drop for Entry {
     fn drop(&mut self) {
-        let group = Pid::from_child(&self.0);
-        if let Some(running) = &mut *groups() {
-            running.retain(|other| *other != group);
+        if let Groups::Running(running) = &mut *groups() {
+            running.retain(|other| *other != self.0);
         }
     }
 }
@@ -72,17 +109,17 @@ impl Deref for Group {
     type Target = Child;
 
     fn deref(&self) -> &Child {
-        &self.0
+        &self.program
     }
 }
 
 impl DerefMut for Group {
     fn deref_mut(&mut self) -> &mut Child {
-        &mut self.0
+        &mut self.program
     }
 }
 
-fn groups() -> MutexGuard<'static, Option<Vec<Pid>>> {
+fn groups() -> MutexGuard<'static, Groups> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -96,6 +133,7 @@ mod tests {
     use rustix::process::kill_process;
 
     use super::*;
+    use crate::run;
 
     /// Set for the process that plays the task.
     const IS_TASK: &str = "HARVESTMAN_TEST_IS_TASK";
@@ -105,8 +143,7 @@ mod tests {
         if std::env::var_os(IS_TASK).is_some() {
             end_on_signal().unwrap();
             let script = "(sleep 30; echo survived) & echo started; wait; echo survived";
-            let mut program = spawn(Command::new("sh").args(["-c", script])).unwrap();
-            program.wait().unwrap();
+            assert!(run::run(Command::new("sh").args(["-c", script])).is_err());
             assert!(spawn(&mut Command::new("true")).is_err());
             return;
         }

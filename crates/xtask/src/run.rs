@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    io,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -9,6 +10,8 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+
+use crate::process_groups::{self, Group};
 
 /// Creates a command without the variables that cargo sets only for this program.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
@@ -40,21 +43,24 @@ pub(crate) fn print_step(text: &str) {
 /// # Errors
 /// A command that cannot start or does not exit with 0.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let status = command
-        .status()
-        .with_context(|| format!("cannot start {}", command_line(command)))?;
+    let status = process_groups::spawn(command).and_then(|mut program| program.wait());
+    ensure_success(command, status)
+}
+
+/// Runs a command like [`run`] that may ask for a password: it stays in the foreground of the terminal, and a signal that
+/// ends the task does not end it.
+pub(crate) fn run_in_foreground(command: &mut Command) -> Result<()> {
+    let status = command.status();
     ensure_success(command, status)
 }
 
 /// Runs a command like [`run`], with standard input closed, and stops it with an error after `limit`.
 pub(crate) fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
-    let mut child = command
-        .stdin(Stdio::null())
-        .spawn()
+    let mut child = process_groups::spawn(command.stdin(Stdio::null()))
         .with_context(|| format!("cannot start {}", command_line(command)))?;
     let status =
         wait_within(&mut child, limit).with_context(|| format!("{} failed", command_line(command)))?;
-    ensure_success(command, status)
+    ensure_success(command, Ok(status))
 }
 
 /// Waits for a program, and kills it after `limit`.
@@ -81,10 +87,12 @@ pub(crate) fn wait_within(child: &mut Child, limit: Duration) -> Result<ExitStat
 /// # Errors
 /// A command that does not exit with 0; the message contains its standard error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
-    let output = command
+    let piped = command
         .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let output = process_groups::spawn(piped)
+        .and_then(Group::output)
         .with_context(|| format!("cannot start {}", command_line(command)))?;
     if !output.status.success() {
         bail!(
@@ -102,11 +110,10 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 /// # Errors
 /// A command that does not exit with 0.
 pub(crate) fn output_of_build(command: &mut Command) -> Result<String> {
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
+    let output = process_groups::spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()))
+        .and_then(Group::output)
         .with_context(|| format!("cannot start {}", command_line(command)))?;
-    ensure_success(command, output.status)?;
+    ensure_success(command, Ok(output.status))?;
     String::from_utf8(output.stdout)
         .with_context(|| format!("output of {} is not UTF-8", command_line(command)))
 }
@@ -143,7 +150,8 @@ pub(crate) fn path_with(folders: &[&Path]) -> Result<std::ffi::OsString> {
     std::env::join_paths(all).context("cannot add a folder with `:` in its name to PATH")
 }
 
-fn ensure_success(command: &Command, status: ExitStatus) -> Result<()> {
+fn ensure_success(command: &Command, status: io::Result<ExitStatus>) -> Result<()> {
+    let status = status.with_context(|| format!("cannot start {}", command_line(command)))?;
     if !status.success() {
         bail!("{} failed ({status})", command_line(command));
     }

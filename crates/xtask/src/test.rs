@@ -70,6 +70,7 @@ pub(crate) enum Stores {
 /// # Errors
 /// A failed test or check, or a filter that matches no test.
 pub(crate) fn test(project: &Project, tools: &Tools, arguments: &[String]) -> Result<()> {
+    process_groups::end_on_signal()?;
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (stores, filter) = match arguments[..] {
         [] => (Stores::Both, None),
@@ -123,7 +124,6 @@ impl Suite {
         filter: Option<&str>,
         stores: Stores,
     ) -> Result<Suite> {
-        process_groups::end_on_signal()?;
         let mut targets = Target::find(project, filter)?;
         let mut scripts = Scripts::find(project, filter)?;
         if stores == Stores::Postgres {

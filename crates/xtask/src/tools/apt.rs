@@ -20,7 +20,7 @@ pub(super) fn install(packages: &[&str], why: &str) -> Result<()> {
     }
     run::print_step(&format!("apt-get install {} (to {why})", packages.join(" ")));
     let install = || {
-        run::run(
+        run::run_in_foreground(
             apt_get()?
                 .args(["install", "-y", "--no-install-recommends"])
                 .args(packages),
@@ -29,7 +29,7 @@ pub(super) fn install(packages: &[&str], why: &str) -> Result<()> {
     // Package lists may be missing (fresh images) or old; a partly failed update may still be enough.
     install()
         .or_else(|_| {
-            run::run(apt_get()?.arg("update")).ok();
+            run::run_in_foreground(apt_get()?.arg("update")).ok();
             install()
         })
         .with_context(|| by_hand)

@@ -5,7 +5,7 @@ use std::{
     net::TcpListener,
     os::unix::fs::{MetadataExt, PermissionsExt, chown},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result};
@@ -131,7 +131,8 @@ impl Drop for Cluster {
         if let Ok(mut stop) = self.command("pg_ctl") {
             stop.args(["stop", "--silent", "--mode=immediate", "-D"])
                 .arg(self.data());
-            run::output(&mut stop).ok();
+            // Not by `run`, which starts nothing after a signal.
+            stop.stdin(Stdio::null()).output().ok();
         }
         fs::remove_dir_all(&self.folder).ok();
     }

@@ -22,10 +22,27 @@ export async function findings(page, options = {}) {
   return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(" ")).join(", ")}`);
 }
 
-/** Asserts that the page does not scroll horizontally. */
+/** Asserts that the page does not scroll horizontally, and that no card and no one-line field cuts off its text. */
 export async function fits(page) {
   const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   assert.ok(content <= window, `${page.url()} scrolls horizontally at ${window} px: ${content}`);
+  const cut = await page.evaluate(() => {
+    const context = document.createElement("canvas").getContext("2d");
+    const isCut = (field) => {
+      const style = getComputedStyle(field);
+      context.font = style.font;
+      const room = field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      return context.measureText(field.placeholder).width > room;
+    };
+    const fields = [...document.querySelectorAll("input:placeholder-shown")].filter((field) => field.checkVisibility());
+    return fields.filter(isCut).map((field) => field.placeholder);
+  });
+  assert.deepEqual(cut, [], `${page.url()} cuts off placeholders at ${window} px`);
+  const cards = await page.evaluate(() => {
+    const cards = [...document.querySelectorAll(".card")].filter((card) => card.checkVisibility());
+    return cards.filter((card) => card.scrollWidth > card.clientWidth).map((card) => card.ariaLabel ?? card.className);
+  });
+  assert.deepEqual(cards, [], `${page.url()} cuts off cards at ${window} px`);
 }
 
 /** Asserts that axe finds nothing and the page fits, on phone and desktop, in both color schemes. */

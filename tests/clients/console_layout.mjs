@@ -28,6 +28,16 @@ for (const [path, heading] of [
   assert.ok(text.length > 40, `${path}: the right column says only "${text}"`);
 }
 
+// The parts of the server's health are in rows of the same length.
+await visit("/", "Overview");
+await settled();
+for (const width of [390, 768, 1_024, 1_300, 1_600]) {
+  await page.setViewportSize({ width, height: 900 });
+  const tops = await page.locator(".health > div").evaluateAll((parts) => parts.map((part) => part.offsetTop));
+  const lengths = Object.values(Object.groupBy(tops, (top) => top)).map((row) => row.length);
+  assert.equal(new Set(lengths).size, 1, `rows of ${lengths} parts at ${width} px`);
+}
+
 // The send button stays in view, from the top of a long form to its end.
 await page.setViewportSize({ width: 1440, height: 600 });
 for (const [path, heading, name] of [

@@ -94,7 +94,7 @@ pub fn Pages(
     view! {
         <div class="filter">
             <div class="filter-line">
-                <FilterInput words=search label="Filter pages" placeholder="Filter by path, title, status or error"/>
+                <FilterInput words=search label="Filter pages" placeholder="Path, title, status or error"/>
                 <ColumnChooser columns/>
             </div>
             <FilterChips counts chosen=filter depth/>

@@ -2,6 +2,7 @@
 // Usage: sessions.mjs SIGN_IN_LINK FORM_URL, where the page has an input, a button "Send" and an output.
 
 import assert from "node:assert/strict";
+import { fits } from "../accessibility.mjs";
 import { clickInView, close, fitsThePhone, heading, isAccessible, liveView, open } from "./page.mjs";
 
 const [link, form] = process.argv.slice(2);
@@ -129,6 +130,8 @@ await page.keyboard.press("Control+Enter");
 await page.getByText("Running for").waitFor();
 await page.getByRole("link", { name: "Overview" }).first().click();
 await heading(page, "Overview");
+await page.getByRole("region", { name: "Live sessions" }).getByText("stops in").waitFor();
+await fits(page);
 await page.waitForFunction(() => localStorage.getItem("harvestman:calls:1").includes("wait 1500"));
 await page.goBack();
 await page.getByRole("tab", { name: new RegExp(`^History\\s*${before + 2}$`) }).waitFor();

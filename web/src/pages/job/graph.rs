@@ -330,7 +330,7 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
     let view = GraphView::new(drawing, open);
     view.draw_on_change();
     let label = format!("{page_count} and {link_count} between them. The Tree tab lists the pages as text.");
-    let caption = move || {
+    let shown_path = move || {
         let page = view
             .hovered
             .get()
@@ -341,7 +341,6 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
                     .map(|row| display::url_path(&row.page.url).to_owned())
             })
         })
-        .unwrap_or_else(|| text::GRAPH_HELP.to_owned())
     };
     let hovered_name = move || {
         let page = view.hovered.get()?;
@@ -393,7 +392,10 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
         </div>
         {(!listed).then(|| view! { <p class="card-foot">{text::GRAPH_MARKDOWN}</p> })}
         <div class="card-foot">
-            <span class="mono cut">{caption}</span>
+            {move || match shown_path() {
+                Some(path) => view! { <span class="mono cut">{path}</span> }.into_any(),
+                None => view! { <span>{text::GRAPH_HELP}</span> }.into_any(),
+            }}
             <span class="grow"></span>
             <span>
                 {part}

@@ -17,6 +17,8 @@ use harvestman_fetch::CookieJar;
 use harvestman_store::Lease;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument;
+use tracing::field::Empty;
 use url::Url;
 
 use crate::browser_pages::PageCaptures;
@@ -164,6 +166,32 @@ impl PageVisits {
 
     /// Visits a page.
     pub(crate) async fn visit(
+        &self,
+        page: Page<'_>,
+        turn: &Turn,
+        deadline: Instant,
+    ) -> Result<FetchedPage, ScrapeFailure> {
+        // Without the query, which may contain a token.
+        let span = tracing::debug_span!(
+            "page",
+            scrape.id = %page.id,
+            server.address = page.url.host_str(),
+            url.path = page.url.path(),
+            http.response.status_code = Empty,
+            "error.type" = Empty,
+        );
+        let visited = self
+            .visit_once(page, turn, deadline)
+            .instrument(span.clone())
+            .await;
+        match &visited {
+            Ok(page) => span.record("http.response.status_code", page.status),
+            Err(failure) => span.record("error.type", failure.error.code.as_str()),
+        };
+        visited
+    }
+
+    async fn visit_once(
         &self,
         page: Page<'_>,
         turn: &Turn,

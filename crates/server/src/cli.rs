@@ -19,6 +19,7 @@ use crate::config::setting::SETTINGS;
 use crate::config::{Config, ConfigError, Values, source};
 use crate::input::Usage;
 use crate::operator::endpoint::OperatorEndpoint;
+use crate::telemetry::Telemetry;
 use crate::{
     bootstrap, doctor, log, manual, mcp, offline, operator, read_file, recognize_text, request, serve, setup,
 };
@@ -334,11 +335,20 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }
         _ => {
-            log::start(&config.log);
+            let runtime = runtime()?;
+            let telemetry = match &config.otlp_endpoint {
+                Some(endpoint) => {
+                    let _runtime = runtime.enter();
+                    let fetcher = serve::service_fetcher(&config, endpoint)?;
+                    Some(Telemetry::new(endpoint, fetcher))
+                }
+                None => None,
+            };
+            log::start(&config.log, telemetry.as_ref());
             for name in source::unknown_variables(environment()) {
                 tracing::warn!("ignoring {name}: this version has no such setting");
             }
-            runtime()?.block_on(serve::serve(config))
+            runtime.block_on(serve::serve(config, telemetry))
         }
     }
 }

@@ -125,6 +125,8 @@ pub struct Config {
     pub metrics_public: bool,
     /// What is logged, and how.
     pub log: LogConfig,
+    /// Base URL of the collector of traces and metrics.
+    pub otlp_endpoint: Option<Url>,
 }
 
 /// A program that the server runs if it is there.
@@ -253,6 +255,7 @@ impl Config {
             trust_proxy: values.required("trust_proxy", boolean)?,
             metrics_public: values.required("metrics_public", boolean)?,
             log: LogConfig::parse(values)?,
+            otlp_endpoint: values.optional("otlp_endpoint", base_url)?,
         })
     }
 }

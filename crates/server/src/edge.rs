@@ -18,6 +18,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::Failure;
 use crate::limits;
+use crate::telemetry::RequestSpan;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -65,9 +66,12 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     let route = request
         .extensions()
         .get()
-        .map_or("unmatched".to_owned(), |route: &MatchedPath| {
-            route.as_str().to_owned()
-        });
+        .map(|route: &MatchedPath| route.as_str().to_owned());
+    let exported = app
+        .config()
+        .otlp_endpoint
+        .is_some()
+        .then(|| RequestSpan::begin(span.clone(), request.headers(), route.clone()));
     request.extensions_mut().insert(id.clone());
 
     let mut response = async {
@@ -84,6 +88,10 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
     .instrument(span)
     .await;
 
+    if let Some(span) = exported {
+        span.end(response.status());
+    }
+    let route = route.unwrap_or_else(|| "unmatched".to_owned());
     app.metrics()
         .count_response(response.status(), route, started.elapsed());
     let headers = response.headers_mut();

@@ -48,4 +48,5 @@ pub mod sign_in;
 mod signals;
 mod socket;
 mod status;
+mod telemetry;
 mod upload_permits;

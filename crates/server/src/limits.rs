@@ -194,3 +194,17 @@ pub const MCP_FILE_BYTES: u64 = 16 << 20;
 pub const FEEDBACK_LISTED: u32 = 200;
 /// Largest file of a filter list for `blockAds`.
 pub const BLOCK_LIST_BYTES: u64 = 64 << 20;
+/// Spans that wait for their export; further ones are dropped.
+pub const SPANS_WAITING: usize = 4096;
+/// Spans per export.
+pub const SPANS_PER_EXPORT: usize = 512;
+/// Time between two exports of spans.
+pub const SPAN_EXPORT_INTERVAL: Duration = Duration::from_secs(5);
+/// Time between two exports of metrics.
+pub const METRICS_EXPORT_INTERVAL: Duration = Duration::from_secs(60);
+/// Time for an export.
+pub const TELEMETRY_SEND_TIME: Duration = Duration::from_secs(10);
+/// Time for the last metrics, and for the last spans, when the server stops.
+pub const TELEMETRY_STOP_TIME: Duration = Duration::from_secs(3);
+/// Bytes that are read of a collector's response.
+pub const COLLECTOR_RESPONSE_BYTES: u64 = 64 << 10;

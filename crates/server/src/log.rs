@@ -5,9 +5,11 @@ use std::io;
 use tracing_subscriber::prelude::*;
 
 use crate::config::LogConfig;
+use crate::telemetry::Telemetry;
 
-/// Starts logging to stderr; stdout is reserved for the address and the key that a start prints.
-pub(crate) fn start(config: &LogConfig) {
+/// Starts logging to stderr; stdout is reserved for the address and the key that a start prints. Spans also go to the
+/// collector.
+pub(crate) fn start(config: &LogConfig, telemetry: Option<&Telemetry>) {
     let colours = io::IsTerminal::is_terminal(&io::stderr()) && std::env::var_os("NO_COLOR").is_none();
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(io::stderr)
@@ -18,5 +20,6 @@ pub(crate) fn start(config: &LogConfig) {
     };
     let _ = tracing_subscriber::registry()
         .with(lines.with_filter(config.filter.clone()))
+        .with(telemetry.map(Telemetry::layer))
         .try_init();
 }

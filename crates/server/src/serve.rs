@@ -28,13 +28,14 @@ use crate::listen::{self, ConnectionLimits};
 use crate::operator::endpoint::OperatorEndpoint;
 use crate::router::router;
 use crate::sign_in::SignIn;
+use crate::telemetry::Telemetry;
 use crate::{bootstrap, consent, disk, driver, keys, limits, signals};
 
 /// Product token for robots.txt and the first word of our `User-Agent`.
 const AGENT: &str = "Harvestman";
 
 /// Runs the server until a signal, then shuts down within the drain time and [`limits::STOP_TIME`].
-pub async fn serve(config: Config) -> anyhow::Result<()> {
+pub(crate) async fn serve(config: Config, telemetry: Option<Telemetry>) -> anyhow::Result<()> {
     let signals = signals::Signals::listen().context("cannot install signal handlers")?;
     let listener = retry_while_held(
         || TcpListener::bind(config.listen),
@@ -56,7 +57,11 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     parts.operator = Some(OperatorEndpoint::publish(&parts.config.data_dir, listening_on)?);
     let app = App::new(parts);
     print_banner(&app, listening_on, started.new_key.as_deref(), &started.code)?;
-    run(app, listener, signals).await
+    let serving = run(app.clone(), listener, signals);
+    match telemetry {
+        Some(telemetry) => telemetry.export_during(&app, serving).await,
+        None => serving.await,
+    }
 }
 
 /// Logs what the server uses of this machine, and how long it keeps data. `harvestman doctor` shows more.
@@ -340,7 +345,7 @@ fn language_model(config: &Config, llm: &LlmConfig) -> anyhow::Result<Llm> {
 }
 
 /// Creates a fetcher for a service that the operator has configured. It may reach this one private host and no other.
-fn service_fetcher(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
+pub(crate) fn service_fetcher(config: &Config, url: &Url) -> anyhow::Result<Fetcher> {
     let port = url.port_or_known_default().unwrap_or_default();
     let host = format!("{}:{port}", url.host_str().unwrap_or_default());
     let fetcher = Fetcher::new(FetchConfig {

@@ -332,6 +332,11 @@ pub const SETTINGS: &[Setting] = &[
         "pretty",
         "Format of the log: pretty, or json with an object per line",
     ),
+    text(
+        "otlp_endpoint",
+        "URL",
+        "OpenTelemetry collector that gets traces and metrics, over HTTP with protobuf [default: none]",
+    ),
 ];
 
 /// Settings that a plan may override, in `[plans.NAME]` of the file.

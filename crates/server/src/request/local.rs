@@ -89,7 +89,7 @@ impl LocalServer {
         if let Some((_, Origin::Default)) = values.of("log") {
             config.log.filter = Targets::new().with_default(Level::ERROR);
         }
-        log::start(&config.log);
+        log::start(&config.log, None);
         let folder = match flag("data_dir") {
             Some(folder) => PathBuf::from(folder),
             None => temporary_folder()?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::ArgMatches;
-use harvestman_store::{KEY_FILE, KeyState};
+use harvestman_store::KeyState;
 
 use super::existing_database;
 use crate::config::Config;
@@ -17,8 +17,7 @@ pub(super) async fn backup(config: &Config, given: &ArgMatches, out: &mut impl W
     existing_database(config)?;
     harvestman_store::backup(&config.data_dir, file).await?;
     writeln!(out, "copied the database to {}", file.display())?;
-    let key = config.data_dir.join(KEY_FILE);
-    if config.secret_keys.current.is_none() && key.exists() {
+    if let Some(key) = config.used_key_file() {
         writeln!(
             out,
             "its secrets are encrypted with {}: keep a copy of that file elsewhere",

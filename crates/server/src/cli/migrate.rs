@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Arg, ArgMatches, Command};
-use harvestman_store::{DatabaseUrl, KEY_FILE};
+use harvestman_store::DatabaseUrl;
 
 use crate::config::Config;
 
@@ -33,8 +33,7 @@ pub(super) async fn run(config: &Config, given: &ArgMatches, out: &mut impl Writ
         "copied {}; set database_url, and do not start a server on the folder again",
         config.data_dir.display()
     )?;
-    let key = config.data_dir.join(KEY_FILE);
-    if config.secret_keys.current.is_none() && key.exists() {
+    if let Some(key) = config.used_key_file() {
         writeln!(
             out,
             "the secrets of the copy are encrypted with {}: set secret_key to its content on every server",

@@ -1,7 +1,9 @@
 //! Settings of the keys that encrypt secrets in the database.
 
+use std::path::PathBuf;
+
 use harvestman_core::cluster::ClusterSecret;
-use harvestman_store::SecretKey;
+use harvestman_store::{KEY_FILE, SecretKey};
 
 use super::{Config, ConfigError, Values};
 
@@ -10,6 +12,12 @@ pub(crate) const MISSING_KEY: &str = "the key of this database is missing: a ser
      start. Put the database's harvestman.key into the data folder, or set HARVESTMAN_SECRET_KEY";
 
 impl Config {
+    /// Returns the path of the key file, if it exists and the settings name no other key.
+    pub(crate) fn used_key_file(&self) -> Option<PathBuf> {
+        let path = self.data_dir.join(KEY_FILE);
+        (self.secret_keys.current.is_none() && path.exists()).then_some(path)
+    }
+
     /// Returns whether the secret of the cluster takes the place of a key.
     pub(crate) fn shares_key(&self) -> bool {
         self.database_url.is_some() && self.cluster_secret.is_some()

@@ -222,10 +222,9 @@ impl SiteMapper {
         let timeout_ms = self.request.timeout.unwrap_or(ScrapeOptions::default().timeout);
         let deadline = Instant::now() + Duration::from_millis(timeout_ms);
         let (fetcher, class) = (self.context.scraper.fetcher(), self.routes.first());
-        let verify_tls = !self.request.headers.is_empty();
-        let connecting = self
-            .routes
-            .connect_guessed(fetcher, class, &url.url, verify_tls, deadline);
+        let connecting =
+            self.routes
+                .connect_guessed(fetcher, class, &url.url, self.files.verifies_tls(), deadline);
         connecting.await
     }
 

@@ -88,6 +88,11 @@ impl SiteFiles {
         }
     }
 
+    /// Returns whether certificates must be valid.
+    pub(crate) fn verifies_tls(&self) -> bool {
+        self.verify_tls
+    }
+
     fn request(&self, url: Url) -> FetchRequest {
         let deadline = (Instant::now() + limits::SITE_FILE_TIMEOUT).into_std();
         let headers = match &self.headers {

@@ -171,12 +171,14 @@ impl PageVisits {
         turn: &Turn,
         deadline: Instant,
     ) -> Result<FetchedPage, ScrapeFailure> {
+        // Zero data retention includes not storing in the cache.
+        let shown = self.options.store_in_cache.then_some(page.url);
         // Without the query, which may contain a token.
         let span = tracing::debug_span!(
             "page",
             scrape.id = %page.id,
-            server.address = page.url.host_str(),
-            url.path = page.url.path(),
+            server.address = shown.and_then(Url::host_str),
+            url.path = shown.map(Url::path),
             http.response.status_code = Empty,
             "error.type" = Empty,
         );

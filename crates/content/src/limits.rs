@@ -36,7 +36,7 @@ pub(crate) const CODE_FENCE_CHARS: usize = 64;
 pub(crate) const FORMULA_BYTES: usize = 4096;
 /// Maximum bytes of text for a link that contains blocks to become one line; in a longer link, only the first
 /// block is linked.
-pub(crate) const LINK_BLOCK_TEXT_BYTES: usize = 400;
+pub(crate) const LINK_BLOCK_TEXT_BYTES: u16 = 400;
 
 /// Characters per selector.
 pub(crate) const SELECTOR_CHARS: usize = 2000;

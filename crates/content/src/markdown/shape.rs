@@ -23,38 +23,40 @@ pub(super) fn role_level(dom: &Dom, id: NodeId, tag: Tag) -> Option<u8> {
 
 /// What each subtree contains, including its root.
 pub(super) struct Shape {
-    flags: Vec<u16>,
-    text: Vec<u32>,
+    subtrees: Vec<Subtree>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Subtree {
+    flags: u16,
+    /// Bytes of text without white space; more than fit count as much.
+    text: u16,
 }
 
 impl Shape {
     pub(super) fn of(dom: &Dom) -> Shape {
-        let length = dom.len() as usize;
-        let mut shape = Shape {
-            flags: vec![0; length],
-            text: vec![0; length],
-        };
+        let mut subtrees = vec![Subtree::default(); dom.len() as usize];
         for id in (1..dom.len()).rev() {
-            let at = id as usize;
             let tag = dom.tag(id);
-            if tag == Tag::Text {
-                shape.text[at] = dom.ink(id);
-            } else {
-                shape.flags[at] |= own_flags(dom, id, tag);
-            }
+            let own = &mut subtrees[id as usize];
             if dom.is_never_text(tag) {
-                (shape.flags[at], shape.text[at]) = (0, 0);
+                *own = Subtree::default();
+            } else if tag == Tag::Text {
+                own.text = u16::try_from(dom.ink(id)).unwrap_or(u16::MAX);
+            } else {
+                own.flags |= own_flags(dom, id, tag);
             }
-            let parent = dom.parent(id) as usize;
-            shape.flags[parent] |= shape.flags[at];
-            shape.text[parent] = shape.text[parent].saturating_add(shape.text[at]);
+            let own = *own;
+            let parent = &mut subtrees[dom.parent(id) as usize];
+            parent.flags |= own.flags;
+            parent.text = parent.text.saturating_add(own.text);
         }
-        shape
+        Shape { subtrees }
     }
 
     /// Returns true when the subtree contains one of these, or the element is one.
     pub(super) fn has(&self, id: NodeId, flags: u16) -> bool {
-        self.flags[id as usize] & flags != 0
+        self.subtrees[id as usize].flags & flags != 0
     }
 
     /// Returns true when something below the element is one of these.
@@ -62,9 +64,9 @@ impl Shape {
         dom.children(id).any(|child| self.has(child, flags))
     }
 
-    /// Returns the bytes of text in the subtree, without white space.
-    pub(super) fn text(&self, id: NodeId) -> u32 {
-        self.text[id as usize]
+    /// Returns the bytes of text in the subtree, without white space, up to 65,535.
+    pub(super) fn text(&self, id: NodeId) -> u16 {
+        self.subtrees[id as usize].text
     }
 }
 

@@ -7,7 +7,7 @@ use crate::html::tag::Tag;
 use crate::limits;
 
 /// Bytes of text above which a cell with blocks makes its table a layout table.
-const BLOCK_CELL_BYTES: u32 = 1200;
+const BLOCK_CELL_BYTES: u16 = 1200;
 
 /// How a table is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -516,7 +516,7 @@ impl<'a> Walk<'a> {
         } else if shape.has_below(dom, id, shape::HEADING) {
             self.heading_link = Some((dom.end(id), url));
         } else if shape.has_below(dom, id, shape::PRE | shape::TABLE | shape::LIST)
-            || shape.text(id) as usize > limits::LINK_BLOCK_TEXT_BYTES
+            || shape.text(id) > limits::LINK_BLOCK_TEXT_BYTES
         {
             self.inline.open(Mark::Link(url), true);
             self.on_leave(id, Leave::Marks(1));

@@ -20,7 +20,10 @@ const TAGS: usize = 60;
 fuzz_target!(|data: &[u8]| {
     let html = String::from_utf8_lossy(data);
     let lower = html.to_lowercase();
-    if DIFFERENT.iter().any(|markup| lower.contains(markup)) || html.matches('<').count() > TAGS {
+    // html5ever ignores a late doctype; by the standard it ends the text of a table.
+    let has_late_doctype = lower.rfind("<!doctype").is_some_and(|at| at > 0);
+    let is_different = has_late_doctype || DIFFERENT.iter().any(|markup| lower.contains(markup));
+    if is_different || html.matches('<').count() > TAGS {
         return;
     }
     let page = HtmlPage::parse(&html, &Url::parse("https://site.test/").expect("it is a URL"));

@@ -218,7 +218,7 @@ pub fn FilterChips(
                 aria-pressed=move || (chosen.get() == filter).to_string()
                 on:click=move |_| chosen.set(filter)
             >
-                {filter.label()} " " {move || display::count(count() as u64)}
+                {filter.label()} " " {count_of(count)}
             </button>
         }
     };
@@ -232,7 +232,7 @@ pub fn FilterChips(
                 aria-pressed=move || is_chosen().to_string()
                 on:click=move |_| depth.set((!untrack(is_chosen)).then_some(at))
             >
-                {format!("Depth {at}")} " " {move || display::count(count() as u64)}
+                {format!("Depth {at}")} " " {count_of(count)}
             </button>
         }
     };
@@ -249,6 +249,11 @@ pub fn FilterChips(
         </Show>
     }
     .into_any()
+}
+
+/// Shows the number of pages of a chip, apart from its label.
+fn count_of(count: impl Fn() -> usize + Send + 'static) -> impl IntoView {
+    view! { <span class="chip-count">{move || display::count(count() as u64)}</span> }
 }
 
 #[cfg(test)]

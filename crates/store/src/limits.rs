@@ -41,6 +41,8 @@ pub(crate) const KEYS_PER_READ: u32 = 4_000;
 pub(crate) const ZSTD_LEVEL: i32 = 1;
 /// Bodies up to this size are compressed and decompressed on the caller's thread, which takes about 100 microseconds.
 pub(crate) const COMPRESSED_INLINE_BYTES: usize = 64 * 1024;
+/// Bytes of texts of a batch that are serialised before they are compressed together.
+pub(crate) const COMPRESSED_TOGETHER_BYTES: usize = 512 * 1024;
 /// Maximum uncompressed size of a stored document; a larger one is refused on read.
 pub(crate) const DOCUMENT_BYTES: u64 = 1 << 30;
 /// Minimum interval between two writes of a key's `last_used_at`, in ms.

@@ -78,13 +78,22 @@ pub(crate) struct PreparedSettled {
 
 /// Prepares the outcomes of a batch.
 pub(crate) async fn prepare_settled(outcomes: &[SettledUrl]) -> Result<Vec<PreparedSettled>, StoreError> {
-    let mut texts = Vec::new();
+    let (mut texts, mut bodies) = (Vec::new(), Vec::new());
+    let mut bytes = 0;
     for settled in outcomes {
         if let SettledOutcome::Page { document, .. } = &settled.outcome {
-            texts.extend(texts_of(document)?);
+            for text in texts_of(document)? {
+                bytes += text.len();
+                texts.push(text);
+            }
+        }
+        if bytes > limits::COMPRESSED_TOGETHER_BYTES {
+            bodies.extend(compress(std::mem::take(&mut texts)).await?);
+            bytes = 0;
         }
     }
-    let mut bodies = compress(texts).await?.into_iter();
+    bodies.extend(compress(texts).await?);
+    let mut bodies = bodies.into_iter();
     let mut settled = Vec::with_capacity(outcomes.len());
     for one in outcomes {
         let outcome = match &one.outcome {

@@ -23,6 +23,7 @@ pub use batch::{
     AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Offer, PageError, ProcessingCounts, Progress,
     SettledOutcome, SettledUrl, Snapshot, Source,
 };
+pub use changes::document_bytes;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::crawl::{
     Batch, CommitResponse, Crawl, FetchFailure, Input, JobEnd, JobState, Output, PageOutcome, PageTask,
-    Policy, SlotKind,
+    Policy, SlotKind, document_bytes,
 };
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::JobId;
@@ -24,6 +24,7 @@ use tracing::Instrument;
 
 use crate::clock::{self, Ticker};
 use crate::context::Context;
+use crate::conversions::UnstoredDocument;
 use crate::driver_signals::JobSignals;
 use crate::error::ScrapeFailure;
 use crate::files::FileTarget;
@@ -64,6 +65,8 @@ struct Run {
     delayed_hosts: HashMap<UrlKey, HostKey>,
     /// Sites whose host was already resolved to find out whether it is private.
     resolved_sites: HashSet<String>,
+    /// Large pages whose documents are not stored yet.
+    unstored: HashMap<UrlKey, UnstoredDocument>,
 }
 
 #[derive(Default)]
@@ -163,9 +166,11 @@ impl Driver {
             match next_event(&mut run, wake, &stop, &signals.pages_added).await {
                 LoopEvent::Done(input) => {
                     match &input {
-                        Input::PageFetched { key, .. } => {
+                        Input::PageFetched { key, outcome } => {
                             run.waiting_for_browser.remove(key);
                             run.delayed_hosts.remove(key);
+                            run.unstored
+                                .extend(self.unstored(outcome).map(|large| (*key, large)));
                         }
                         Input::RobotsFetched { host, robots } if self.request.obeys_robots() => {
                             self.turns.learn(host, robots);
@@ -205,6 +210,7 @@ impl Driver {
             waiting_for_browser: HashMap::new(),
             delayed_hosts: HashMap::new(),
             resolved_sites: HashSet::new(),
+            unstored: HashMap::new(),
         })
     }
 
@@ -287,9 +293,14 @@ impl Driver {
                 run.tasks.spawn(work.instrument(span));
             }
             Output::Commit(batch) => {
-                run.commit = Some(tokio::spawn(
-                    commit(self.context.clone(), self.lease.clone(), batch).instrument(span),
-                ));
+                let settled = batch.settled.iter();
+                let large: Vec<_> = settled.filter_map(|url| run.unstored.remove(&url.key)).collect();
+                let committing = commit(self.context.clone(), self.lease.clone(), batch);
+                let work = async move {
+                    let _until_stored = large;
+                    committing.await
+                };
+                run.commit = Some(tokio::spawn(work.instrument(span)));
             }
             Output::Finish => return true,
         }
@@ -354,6 +365,16 @@ impl Driver {
                 key: task.key,
                 outcome,
             }
+        }
+    }
+
+    fn unstored(&self, outcome: &PageOutcome) -> Option<UnstoredDocument> {
+        match outcome {
+            PageOutcome::Page(page) => {
+                let conversions = self.context.scraper.conversions();
+                conversions.unstored(document_bytes(&page.document))
+            }
+            PageOutcome::Failed(_) => None,
         }
     }
 

@@ -73,6 +73,10 @@ pub const PAGE_BYTES: u64 = 50 * 1024 * 1024;
 pub(crate) const CONVERTED_INLINE_BYTES: usize = 32 << 10;
 /// Pages above this size are converted one at a time.
 pub const LARGE_PAGE_BYTES: usize = 1024 * 1024;
+/// Bytes of large documents that wait to be stored before the next large page waits to be converted.
+pub const UNSTORED_BYTES: usize = 4 * 1024 * 1024;
+/// How long it waits for them.
+pub const LARGE_DOCUMENT_WAIT: Duration = Duration::from_secs(1);
 /// Bodies from the page cache held in memory at once, per core; at most half of them belong to one team.
 pub const COPIES_PER_CORE: usize = 4;
 /// Memory of pages that wait for the browser, as fetched over HTTP, in bytes; at most half of it is for one team.

@@ -123,7 +123,8 @@ impl Changes {
 
     /// Returns how long changes are gathered into one batch.
     pub(super) fn gathering_time(&self) -> Duration {
-        Duration::from_millis(match self.pages < FEW_PAGES {
+        let is_little = self.pages < FEW_PAGES && self.bytes < BATCH_MAX_BYTES;
+        Duration::from_millis(match is_little {
             true => GATHER_FEW_MS,
             false => GATHER_MS,
         })
@@ -211,7 +212,7 @@ impl Changes {
 }
 
 /// Estimates the size of a document's text in bytes.
-pub(super) fn document_bytes(document: &Document) -> usize {
+pub fn document_bytes(document: &Document) -> usize {
     let text = |part: &Option<String>| part.as_ref().map_or(0, String::len);
     let list = |part: &Option<Vec<String>>| {
         part.as_ref()

@@ -101,8 +101,8 @@ pub const RENDERS_WAITING_MAX_PAGES: usize = 4_096;
 pub const RENDERS_WAITING_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// How long changes are gathered into one commit while enough pages are queued, in ms.
 pub const GATHER_MS: u64 = 50;
-/// The same while fewer than [`FEW_PAGES`] pages have settled, in ms. With the shorter time, many slow crawls at once
-/// would need a commit for each page.
+/// The same while fewer than [`FEW_PAGES`] pages and [`BATCH_MAX_BYTES`] have settled, in ms. With the shorter time, many
+/// slow crawls at once would need a commit for each page.
 pub const GATHER_FEW_MS: u64 = 250;
 /// Number of settled pages at which the shorter time applies. At most this many are fetched again if their owner is
 /// killed.

@@ -189,6 +189,62 @@ fn list_items_of_a_pdf_are_recognized_by_their_markers_and_nested_by_their_inden
     );
 }
 
+/// Returns a circle of 4 points, drawn as browsers do when they print.
+fn circle(left: u32, height: u32, paint: &str) -> String {
+    format!(
+        "q .25 0 0 -.25 {left} {height} cm 16 8 m 16 12.4 12.4 16 8 16 c 3.6 16 0 12.4 0 8 c 0 3.6 3.6 0 8 0 c \
+         12.4 0 16 3.6 16 8 c h {paint} Q\n"
+    )
+}
+
+#[test]
+fn list_items_of_a_pdf_are_recognized_by_bullets_that_are_shapes() {
+    let item =
+        |left, height, paint, words| circle(left, height + 6, paint) + &text(12, left + 12, height, words);
+    let body = [
+        line(
+            12,
+            700,
+            "Herons and egrets are birds that wade. There are many kinds:",
+        ),
+        item(
+            90,
+            686,
+            "f",
+            "Grey herons live near lakes and rivers in much of the world",
+        ),
+        text(12, 102, 672, "and are known to be"),
+        item(108, 658, "S", "tall"),
+        item(108, 644, "S", "patient"),
+        item(90, 630, "f", "Purple herons"),
+        line(
+            12,
+            602,
+            "A circle in a line of text, a box and a rule are no bullets.",
+        ),
+        circle(200, 608, "f"),
+        line(12, 574, "They are not asleep."),
+        "60 572 10 10 re S 60 560 4 0.5 re f\n".to_owned(),
+        line(12, 546, "Nor are egrets."),
+    ];
+    check(
+        &drawn(vec![body.concat()]),
+        expect![[r#"
+        Herons and egrets are birds that wade. There are many kinds:
+
+        - Grey herons live near lakes and rivers in much of the world and are known to be
+          - tall
+          - patient
+        - Purple herons
+
+        A circle in a line of text, a box and a rule are no bullets.
+
+        They are not asleep.
+
+        Nor are egrets."#]],
+    );
+}
+
 #[test]
 fn lines_at_the_same_place_of_both_pages_are_left_out() {
     let page = |number: &str, words: &str| {

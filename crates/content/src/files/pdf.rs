@@ -4,6 +4,7 @@
 
 mod block;
 mod contents;
+mod drawn_bullets;
 mod headings;
 mod letters;
 mod lines;

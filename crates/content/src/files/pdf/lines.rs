@@ -1,7 +1,9 @@
 //! The lines of each page with their positions, and the markers of list items in front of them: `unpdf` reports
-//! neither with its blocks, and loses markers that are glyphs of a symbol font.
+//! neither with its blocks, and loses markers that are glyphs of a symbol font or drawn.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use unpdf::Result;
 use unpdf::parser::backend::{
@@ -11,6 +13,7 @@ use unpdf::parser::backend::{
 use unpdf::parser::{LayoutAnalyzer, TextLine, TextSpan};
 
 use super::contents::entry;
+use super::drawn_bullets::{self, DrawnBullet};
 use super::letters::{is_bullet, is_check_mark, is_dash, letters};
 
 /// Stands for a glyph without a character.
@@ -72,38 +75,75 @@ pub(super) fn read(body: &[u8], pages: impl Iterator<Item = u32>) -> Vec<PageLin
         return Vec::new();
     };
     let boxes = backend.pages();
-    let backend = WithUnknownGlyphs(backend);
+    let backend = MarkerBackend::new(backend);
     let analyzer = LayoutAnalyzer::new(&backend);
     let read = |page: u32| {
         let page_box = backend.crop_box(*boxes.get(&page)?);
         let mut spans = analyzer.extract_page_spans(page).ok()?;
         analyzer.filter_spans_for_page(&mut spans, page);
-        let (markers, spans) = spans.into_iter().partition(is_marker);
+        let (glyphs, spans): (Vec<_>, _) = spans.into_iter().partition(is_marker);
         let lines = analyzer.group_spans_into_lines_pub(spans);
-        Some(PageLines::new(&lines, markers, &page_box))
+        let markers = glyphs.into_iter().map(Mark::of);
+        let markers = markers.chain(backend.take_bullets().into_iter().map(Mark::from));
+        Some(PageLines::new(&lines, &markers.collect::<Vec<_>>(), &page_box))
     };
     pages.map(|page| read(page).unwrap_or_default()).collect()
 }
 
+/// A glyph or shape that may mark a list item, in points from the lower left corner of its page.
+struct Mark {
+    text: String,
+    left: f32,
+    baseline: f32,
+    size: f32,
+    /// Whether it is a shape, which stands only before text of about this size.
+    is_drawn: bool,
+}
+
+impl Mark {
+    fn of(span: TextSpan) -> Self {
+        Self {
+            text: span.text,
+            left: span.x,
+            baseline: span.y,
+            size: span.font_size,
+            is_drawn: false,
+        }
+    }
+}
+
+impl From<DrawnBullet> for Mark {
+    fn from(bullet: DrawnBullet) -> Self {
+        Self {
+            text: UNKNOWN_GLYPH.into(),
+            left: bullet.left,
+            baseline: bullet.baseline,
+            size: bullet.text_size,
+            is_drawn: true,
+        }
+    }
+}
+
 impl PageLines {
-    fn new(found: &[TextLine], markers: Vec<TextSpan>, page_box: &PageBox) -> Self {
+    fn new(found: &[TextLine], markers: &[Mark], page_box: &PageBox) -> Self {
         let mut by_height: Vec<usize> = (0..found.len()).collect();
         by_height.sort_by(|a, b| found[*a].y.total_cmp(&found[*b].y));
-        let mut marked: Vec<Option<&TextSpan>> = vec![None; found.len()];
-        for marker in &markers {
-            let reach = marker.font_size * 0.6;
-            let from = by_height.partition_point(|at| found[*at].y < marker.y - reach);
+        let mut marked: Vec<Option<&Mark>> = vec![None; found.len()];
+        for marker in markers {
+            let reach = marker.size * 0.6;
+            let from = by_height.partition_point(|at| found[*at].y < marker.baseline - reach);
             let at_height = by_height[from..].iter().take(MARKER_LINES);
             let beside: Vec<usize> = at_height
                 .copied()
-                .filter(|at| found[*at].y <= marker.y + reach)
+                .filter(|at| found[*at].y <= marker.baseline + reach)
                 .collect();
             let is_in_text = beside
                 .iter()
-                .any(|at| found[*at].x <= marker.x && right(&found[*at]) > marker.x - marker.font_size);
+                .any(|at| found[*at].x <= marker.left && right(&found[*at]) > marker.left - marker.size);
             let follows = |at: &usize| {
-                let distance = found[*at].x - marker.x;
-                distance > 0.0 && distance <= found[*at].font_size.max(marker.font_size) * MARKER_DISTANCE
+                let (distance, size) = (found[*at].x - marker.left, found[*at].font_size);
+                let fits = !marker.is_drawn || (size > marker.size / 2.0 && size < marker.size * 2.0);
+                fits && distance > 0.0 && distance <= size.max(marker.size) * MARKER_DISTANCE
             };
             let after = beside.into_iter().filter(follows);
             let nearest = after.min_by(|a, b| found[*a].x.total_cmp(&found[*b].x));
@@ -116,14 +156,14 @@ impl PageLines {
         for (line, marker) in found.iter().zip(marked) {
             let start = page.letters.len();
             page.letters
-                .extend(marker.iter().flat_map(|span| letters(&span.text)));
+                .extend(marker.iter().flat_map(|mark| letters(&mark.text)));
             let text = line.text();
             page.letters.extend(letters(&text));
-            let left = marker.map_or(line.x, |span| span.x);
+            let left = marker.map_or(line.x, |mark| mark.left);
             let second = line.spans.get(1).map(|span| span.x);
             let marker = match marker {
-                Some(span) => Some(Marker {
-                    text: span.text.trim().replace(UNKNOWN_GLYPH, ""),
+                Some(mark) => Some(Marker {
+                    text: mark.text.trim().replace(UNKNOWN_GLYPH, ""),
                     number: None,
                 }),
                 None => marker_of(text.trim_start()),
@@ -303,32 +343,57 @@ fn number(line: &TextLine) -> Option<u32> {
         .flatten()
 }
 
-/// A document in which glyphs without a character are [`UNKNOWN_GLYPH`]: they may be bullets.
-struct WithUnknownGlyphs(RawBackend);
+/// A document whose markers are found: glyphs without a character are [`UNKNOWN_GLYPH`], as they may be bullets, and the
+/// drawn bullets of the page that was read last are kept.
+struct MarkerBackend {
+    document: RawBackend,
+    /// The next content to decode is that of a page, not of a part that is placed on pages.
+    is_page: AtomicBool,
+    bullets: Mutex<Vec<DrawnBullet>>,
+}
 
-impl PdfBackend for WithUnknownGlyphs {
+impl MarkerBackend {
+    fn new(document: RawBackend) -> Self {
+        Self {
+            document,
+            is_page: AtomicBool::new(false),
+            bullets: Mutex::default(),
+        }
+    }
+
+    fn take_bullets(&self) -> Vec<DrawnBullet> {
+        std::mem::take(&mut self.bullets.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl PdfBackend for MarkerBackend {
     fn pages(&self) -> BTreeMap<u32, PageId> {
-        self.0.pages()
+        self.document.pages()
     }
 
     fn page_fonts(&self, scope: ResourceScope) -> Result<Vec<BackendFontInfo>> {
-        self.0.page_fonts(scope)
+        self.document.page_fonts(scope)
     }
 
     fn page_content(&self, page: PageId) -> Result<Vec<u8>> {
-        self.0.page_content(page)
+        self.document.page_content(page)
     }
 
     fn page_content_with_losses(&self, page: PageId) -> Result<PageContent> {
-        self.0.page_content_with_losses(page)
+        self.is_page.store(true, Ordering::Relaxed);
+        self.document.page_content_with_losses(page)
     }
 
     fn decode_content(&self, data: &[u8]) -> Result<Vec<ContentOp>> {
-        self.0.decode_content(data)
+        let operators = self.document.decode_content(data)?;
+        if self.is_page.swap(false, Ordering::Relaxed) {
+            *self.bullets.lock().unwrap_or_else(PoisonError::into_inner) = drawn_bullets::find(&operators);
+        }
+        Ok(operators)
     }
 
     fn decode_text(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedText {
-        let mut decoded = self.0.decode_text(scope, font, bytes);
+        let mut decoded = self.document.decode_text(scope, font, bytes);
         // A code has one or two bytes.
         if decoded.text.is_empty() && matches!(bytes.len(), 1 | 2) {
             decoded.text.push(UNKNOWN_GLYPH);
@@ -339,43 +404,43 @@ impl PdfBackend for WithUnknownGlyphs {
     fn decode_run(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedRun {
         DecodedRun {
             decoded: self.decode_text(scope, font, bytes),
-            ..self.0.decode_run(scope, font, bytes)
+            ..self.document.decode_run(scope, font, bytes)
         }
     }
 
     fn glyph_advances(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> Option<Vec<GlyphAdvance>> {
-        self.0.glyph_advances(scope, font, bytes)
+        self.document.glyph_advances(scope, font, bytes)
     }
 
     fn is_vertical_font(&self, scope: ResourceScope, font: &[u8]) -> bool {
-        self.0.is_vertical_font(scope, font)
+        self.document.is_vertical_font(scope, font)
     }
 
     fn metadata(&self) -> PdfMetadataRaw {
-        self.0.metadata()
+        self.document.metadata()
     }
 
     fn page_box(&self, page: PageId) -> PageBox {
-        self.0.page_box(page)
+        self.document.page_box(page)
     }
 
     fn crop_box(&self, page: PageId) -> PageBox {
-        self.0.crop_box(page)
+        self.document.crop_box(page)
     }
 
     fn page_rotation(&self, page: PageId) -> u16 {
-        self.0.page_rotation(page)
+        self.document.page_rotation(page)
     }
 
     fn outline(&self) -> Result<Vec<RawOutlineItem>> {
-        self.0.outline()
+        self.document.outline()
     }
 
     fn page_xobjects(&self, page: PageId) -> Result<Vec<RawXObject>> {
-        self.0.page_xobjects(page)
+        self.document.page_xobjects(page)
     }
 
     fn xobject(&self, scope: ResourceScope, name: &[u8]) -> Option<PaintedXObject> {
-        self.0.xobject(scope, name)
+        self.document.xobject(scope, name)
     }
 }

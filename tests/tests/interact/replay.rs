@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use futures_util::future::join_all;
+use harvestman_tests::serve_without_tls;
 use http::Method;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -78,6 +79,25 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
         "Hello Bob",
         "the session continues"
     );
+}
+
+#[tokio::test]
+async fn a_url_without_a_scheme_is_opened_with_http_if_https_gets_no_answer() {
+    let (site, server) = (site().await, server(&[]).await);
+    let bare = format!("{}/second", serve_without_tls(site.address()).await);
+    let single = scrape(&server, json!({ "url": bare, "timeout": 6000 })).await;
+    assert_eq!(
+        run(&server, &interact(&single), "get url").await,
+        format!("http://{bare}")
+    );
+
+    // A page of a batch is stored with the URL that worked.
+    let request = json!({ "urls": [bare], "timeout": 6000 });
+    let batch = server.batch(&request).await;
+    server.wait_for_end(&batch).await;
+    let (documents, _) = server.documents_at(&batch, 10).await;
+    let path = interact(documents[0]["metadata"]["scrapeId"].as_str().unwrap());
+    assert_eq!(run(&server, &path, "get url").await, format!("http://{bare}"));
 }
 
 #[tokio::test]

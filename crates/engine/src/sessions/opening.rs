@@ -12,6 +12,7 @@ use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::ids::{JobId, ScrapeId, SessionId};
 use harvestman_core::interact::{Lifetime, SessionError};
+use harvestman_fetch::FetchError;
 use harvestman_store::{JobKind, NewJob, NewSession, Principal};
 use tokio::time::Instant;
 
@@ -19,6 +20,7 @@ use super::live::{LiveSession, SessionResources, before_run_error, check_task};
 use super::replay::Replay;
 use crate::context::Context;
 use crate::error::stopping;
+use crate::proxies::Routes;
 use crate::{clock, limits};
 
 /// Parameters of a new session.
@@ -104,7 +106,7 @@ impl Context {
         if self.sessions.registry.continues_a_scrape(id) {
             return Err(SessionError::InUse.into());
         }
-        repeat_scrape(&session.browser, replay).await?;
+        self.repeat_scrape(&session.browser, replay).await?;
         let bound = self.store.bind_session(id, scrape).await;
         if !bound? {
             return Err(SessionError::Destroyed.into());
@@ -165,7 +167,7 @@ impl Context {
                     .map_err(before_run_error)?;
             }
             match plan.scrape {
-                Some((_, replay)) => repeat_scrape(&browser, replay).await,
+                Some((_, replay)) => self.repeat_scrape(&browser, replay).await,
                 None => Ok(()),
             }
         };
@@ -227,6 +229,48 @@ impl Context {
         self.keep_downloads(session.clone());
         Ok(session)
     }
+
+    /// Repeats a scrape.
+    ///
+    /// # Errors
+    /// 409 if the page cannot be scraped again, 502 if the browser fails.
+    async fn repeat_scrape(&self, browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
+        let deadline = Instant::now() + Duration::from_millis(replay.options.timeout);
+        let mut result = match self.connect_guessed(replay, deadline).await {
+            Ok(()) => browser.replay(&replay.url, &replay.options, deadline).await,
+            Err(error) => Err(BrowserError::Navigation {
+                reason: error.to_string(),
+            }),
+        };
+        if let (Err(BrowserError::Navigation { .. }), Some(fallback)) = (&result, &replay.fallback) {
+            result = browser.replay(fallback, &replay.options, deadline).await;
+        }
+        result.map_err(|error| match error {
+            BrowserError::Navigation { .. }
+            | BrowserError::Timeout
+            | BrowserError::Download
+            | BrowserError::Crashed
+            | BrowserError::Action { .. } => SessionError::NoReplay(error.to_string()).into(),
+            error => before_run_error(error),
+        })
+    }
+
+    /// Connects to the site if its URL was given without a scheme: a browser would wait for TLS until the deadline.
+    async fn connect_guessed(&self, replay: &Replay, deadline: Instant) -> Result<(), FetchError> {
+        let Replay {
+            url,
+            fallback: Some(_),
+            options,
+        } = replay
+        else {
+            return Ok(());
+        };
+        let routes = Routes::new(self.scraper.proxies(), options);
+        let (fetcher, class) = (self.scraper.fetcher(), routes.first());
+        routes
+            .connect_guessed(fetcher, class, url, options.verify_tls(), deadline)
+            .await
+    }
 }
 
 /// Returns the error of a first call when another node opened the session of the scrape meanwhile.
@@ -245,24 +289,4 @@ fn check_owner(principal: &Principal, session: Arc<LiveSession>) -> Result<Arc<L
         true => Ok(session),
         false => Err(SessionError::OtherTeam.into()),
     }
-}
-
-/// Repeats a scrape.
-///
-/// # Errors
-/// 409 if the page cannot be scraped again, 502 if the browser fails.
-async fn repeat_scrape(browser: &LiveBrowser, replay: &Replay) -> Result<(), ApiError> {
-    let deadline = Instant::now() + Duration::from_millis(replay.options.timeout);
-    let mut result = browser.replay(&replay.url, &replay.options, deadline).await;
-    if let (Err(BrowserError::Navigation { .. }), Some(fallback)) = (&result, &replay.fallback) {
-        result = browser.replay(fallback, &replay.options, deadline).await;
-    }
-    result.map_err(|error| match error {
-        BrowserError::Navigation { .. }
-        | BrowserError::Timeout
-        | BrowserError::Download
-        | BrowserError::Crashed
-        | BrowserError::Action { .. } => SessionError::NoReplay(error.to_string()).into(),
-        error => before_run_error(error),
-    })
 }

@@ -105,6 +105,19 @@ async fn requests_and_pages_are_traced_and_the_metrics_exported() {
     server.post("/v2/scrape", &unkept).await.ok();
     let crawl = json!({ "url": site.url("/"), "sitemap": "skip" });
     server.wait(&server.crawl(&crawl).await).await;
+    let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
+    let mut runs = Vec::new();
+    for (kind, url) in [
+        ("extract", site.url("/")),
+        ("agent", site.url("/")),
+        ("extract", "http://127.0.0.1:9/gone".to_owned()),
+    ] {
+        let request = json!({ "urls": [url], "prompt": "hush the title", "schema": schema });
+        let started = server.post(&format!("/v2/{kind}"), &request).await.ok();
+        let id = started["id"].as_str().unwrap().to_owned();
+        server.wait_for_end(&format!("/v2/{kind}/{id}")).await;
+        runs.push((kind, id));
+    }
     server.terminate().await;
 
     let deliveries = collector.deliveries();
@@ -154,8 +167,20 @@ async fn requests_and_pages_are_traced_and_the_metrics_exported() {
     let crawl = spans.iter().find(|span| span.name == "crawl").unwrap();
     let crawled = pages.iter().filter(|page| page.trace_id == crawl.trace_id);
     assert_eq!(crawled.count(), 2);
+    for (at, (kind, id)) in runs.iter().enumerate() {
+        let has_id = |span: &&Span| attribute(&span.attributes, "job.id").as_ref() == Some(id);
+        let run = spans.iter().find(has_id).unwrap();
+        assert_eq!(run.name, *kind);
+        let pages = pages.iter().filter(|page| page.trace_id == run.trace_id);
+        assert!(pages.clone().all(|page| page.parent_span_id == run.span_id));
+        assert_eq!(pages.count(), 1, "{run:?}");
+        let failed = attribute(&run.attributes, "error.type").is_some();
+        assert_eq!(failed, at == 2, "{run:?}");
+    }
     let text = format!("{spans:?}");
-    assert!(!text.contains("s3cret") && !text.contains("unkept"), "{text}");
+    for hidden in ["s3cret", "unkept", "hush"] {
+        assert!(!text.contains(hidden), "{text}");
+    }
 
     let metrics = metrics(&deliveries);
     let named = |name: &str| {

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use harvestman_core::api::agent::StopReason;
+use harvestman_core::api::error::ApiError;
 use harvestman_core::extract::Schema;
 use harvestman_store::{JobKind, JobStatus, Lease, RunEnd, StoreError};
 use serde_json::{Map, Value, json};
@@ -41,6 +42,8 @@ struct RunOutcome {
     message: Option<String>,
     /// Why the run failed.
     error: Option<String>,
+    /// Class of the error, for the trace.
+    error_type: Option<&'static str>,
     /// The source URLs of each top-level property.
     sources: Option<Map<String, Value>>,
     warnings: Vec<String>,
@@ -56,11 +59,15 @@ impl RunOutcome {
         context.budget.spend(lease.team, lease.job, credits);
     }
 
-    fn failed(error: impl Into<String>) -> Self {
-        Self {
-            error: Some(error.into()),
-            ..Self::default()
-        }
+    fn fail(&mut self, error: String, error_type: &'static str) {
+        self.error = Some(error);
+        self.error_type = Some(error_type);
+    }
+
+    fn failed(error: ApiError) -> Self {
+        let mut outcome = Self::default();
+        outcome.fail(error.message, error.code.as_str());
+        outcome
     }
 
     fn warn(&mut self, warning: impl Into<String>) {
@@ -131,16 +138,16 @@ pub(crate) async fn drive(
 ) -> Result<LeaseEnd, StoreError> {
     let work = async {
         if lease.epoch > limits::RUN_ATTEMPTS {
-            return RunOutcome::failed(
+            return RunOutcome::failed(ApiError::internal(
                 "the server stopped too often while it worked on this job; start the job again",
-            );
+            ));
         }
         let outcome = match lease.kind {
             // Boxed, as are the maps and pages of a run: together these futures are too large for the stack of a thread.
             JobKind::Agent => agent::run(context, lease).boxed().await,
             _ => extract::run(context, lease).boxed().await,
         };
-        outcome.unwrap_or_else(|error| RunOutcome::failed(error.message))
+        outcome.unwrap_or_else(RunOutcome::failed)
     };
     let outcome = tokio::select! {
         biased;
@@ -150,6 +157,9 @@ pub(crate) async fn drive(
         }
         outcome = work => outcome,
     };
+    if let Some(error_type) = outcome.error_type {
+        tracing::Span::current().record("error.type", error_type);
+    }
     let end = outcome.into_end(lease);
     let write = || context.store.finish_run(lease, end.clone(), clock::now());
     let ended = lease::retry(StoreError::is_transient, write).await?;

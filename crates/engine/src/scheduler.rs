@@ -6,7 +6,8 @@ use std::sync::Arc;
 use harvestman_store::{JobKind, Lease, LeaseRoom};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::clock::Ticker;
 use crate::context::Context;
@@ -49,7 +50,7 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
         // More may be waiting, even if many jobs caused only one notification.
         let more = !leases.is_empty();
         for lease in leases {
-            let span = tracing::info_span!("crawl", crawl.id = %lease.job, team.id = %lease.team);
+            let span = span_of(&lease);
             let team = lease.team;
             let driver = drive(context.clone(), lease, stop.clone());
             drivers.spawn(team, driver.instrument(span));
@@ -62,6 +63,18 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
         }
     }
     while drivers.join_next().await.is_some() {}
+}
+
+/// Returns the span of a job, without its URLs and prompt: they may contain secrets.
+fn span_of(lease: &Lease) -> Span {
+    let Lease { job, team, kind, .. } = lease;
+    match kind {
+        JobKind::Extract => {
+            tracing::info_span!("extract", job.id = %job, team.id = %team, "error.type" = Empty)
+        }
+        JobKind::Agent => tracing::info_span!("agent", job.id = %job, team.id = %team, "error.type" = Empty),
+        _ => tracing::info_span!("crawl", crawl.id = %job, team.id = %team),
+    }
 }
 
 async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {

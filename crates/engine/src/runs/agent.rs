@@ -91,6 +91,7 @@ struct Agent<'a> {
 struct Stop {
     /// `None` for an error of the server.
     reason: Option<StopReason>,
+    error_type: &'static str,
     why: String,
 }
 
@@ -98,6 +99,7 @@ impl Stop {
     fn new(reason: StopReason, why: impl Into<String>) -> Self {
         Self {
             reason: Some(reason),
+            error_type: reason.as_str(),
             why: why.into(),
         }
     }
@@ -119,6 +121,7 @@ impl From<ApiError> for Stop {
         let is_unpaid = error.code == ErrorCode::InsufficientCredits;
         Self {
             reason: is_unpaid.then_some(StopReason::InsufficientCredits),
+            error_type: error.code.as_str(),
             why: error.message,
         }
     }
@@ -174,7 +177,7 @@ impl<'a> Agent<'a> {
 
     /// Fails the run and keeps what it has found.
     fn stop(&mut self, stop: Stop) {
-        self.outcome.error = Some(stop.why);
+        self.outcome.fail(stop.why, stop.error_type);
         self.outcome.stop_reason = stop.reason;
         let stated = Some(self.progress.take_partial()).filter(|partial| !partial.is_null());
         let is_invalid = self.invalid_result.is_some();

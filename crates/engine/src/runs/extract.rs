@@ -76,7 +76,7 @@ pub(super) async fn of_request(
         unanswered: None,
     };
     if let Err(error) = extract.run().await {
-        extract.outcome.error = Some(error.message);
+        extract.outcome.fail(error.message, error.code.as_str());
         extract.outcome.partial = Some(extract.progress.take_partial()).filter(|partial| !partial.is_null());
     }
     extract.outcome

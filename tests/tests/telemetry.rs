@@ -88,6 +88,10 @@ async fn requests_and_pages_are_traced_and_the_metrics_exported() {
         .await;
     let settings = [
         ("HARVESTMAN_OTLP_ENDPOINT", collector.url()),
+        (
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "api-key=k%2Cs3cret, X-Scope = a=b".to_owned(),
+        ),
         ("HARVESTMAN_ALLOW_ZERO_DATA_RETENTION", "1".to_owned()),
     ];
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -181,6 +185,11 @@ async fn requests_and_pages_are_traced_and_the_metrics_exported() {
     for hidden in ["s3cret", "unkept", "hush"] {
         assert!(!text.contains(hidden), "{text}");
     }
+    for delivery in &deliveries {
+        assert_eq!(delivery.header("api-key"), "k,s3cret");
+        assert_eq!(delivery.header("x-scope"), "a=b");
+    }
+    assert!(!server.log().contains("s3cret"), "{}", server.log());
 
     let metrics = metrics(&deliveries);
     let named = |name: &str| {
@@ -230,5 +239,30 @@ async fn an_endpoint_that_is_no_url_is_rejected() {
         let text = format!("{error:#}");
         assert!(text.contains("HARVESTMAN_OTLP_ENDPOINT"), "{text}");
         assert!(!text.contains("word@"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn headers_for_the_collector_that_are_malformed_are_rejected() {
+    for (headers, why) in [
+        ("hush", "entry 1 has no `=`"),
+        ("a=hush,", "entry 2 has no `=`"),
+        ("a b=hush", "no valid header name"),
+        (
+            "a=hush,b=100%",
+            "entry 2 has a `%` without two hexadecimal digits",
+        ),
+        ("a=hush%ff", "not UTF-8"),
+        ("a=hush%0a", "not allowed in a header"),
+        ("Content-Type=hush", "the server sets itself"),
+    ] {
+        let started = TestServer::try_start_with(&[("OTEL_EXPORTER_OTLP_HEADERS", headers)]).await;
+        let Err(error) = started else { panic!("{headers}") };
+        let text = format!("{error:#}");
+        assert!(
+            text.contains("OTEL_EXPORTER_OTLP_HEADERS") && text.contains(why),
+            "{text}"
+        );
+        assert!(!text.contains("hush"), "{text}");
     }
 }

@@ -340,7 +340,7 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
                 Some(endpoint) => {
                     let _runtime = runtime.enter();
                     let fetcher = serve::service_fetcher(&config, endpoint)?;
-                    Some(Telemetry::new(endpoint, fetcher))
+                    Some(Telemetry::new(endpoint, &config.otlp_headers, fetcher))
                 }
                 None => None,
             };

@@ -15,16 +15,20 @@ use http::HeaderName;
 use url::Url;
 
 mod cluster;
+mod collector;
 mod log;
 mod nearest;
 mod proxies;
 pub(crate) mod secret_keys;
 pub mod setting;
 pub mod source;
+mod urls;
 
+pub use collector::CollectorHeaders;
 pub use log::LogConfig;
 pub use secret_keys::SecretKeys;
 pub use source::Values;
+use urls::{base_url, public_url};
 
 use crate::limits;
 
@@ -127,6 +131,8 @@ pub struct Config {
     pub log: LogConfig,
     /// Base URL of the collector of traces and metrics.
     pub otlp_endpoint: Option<Url>,
+    /// Headers of the requests to it.
+    pub otlp_headers: CollectorHeaders,
 }
 
 /// A program that the server runs if it is there.
@@ -256,6 +262,9 @@ impl Config {
             metrics_public: values.required("metrics_public", boolean)?,
             log: LogConfig::parse(values)?,
             otlp_endpoint: values.optional("otlp_endpoint", base_url)?,
+            otlp_headers: values
+                .optional("otlp_headers", CollectorHeaders::parse)?
+                .unwrap_or_default(),
         })
     }
 }
@@ -522,35 +531,12 @@ fn session_mebibytes(text: &str) -> Result<u64, String> {
     Ok(integer(text, 0, 512)? << 20)
 }
 
-fn base_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
-    let has_only_address = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !has_only_address {
-        return Err("not an http or https URL without credentials and fragment".to_owned());
-    }
-    Ok(url)
-}
-
 /// Parses a secret header value. The message never contains the value.
 fn header_text(text: &str) -> Result<String, String> {
     match text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text.to_owned()),
         false => Err("contains characters that are not allowed in a header".to_owned()),
     }
-}
-
-fn public_url(text: &str) -> Result<String, String> {
-    let url = Url::parse(text).map_err(|error| format!("`{text}` is not a URL: {error}"))?;
-    let has_only_address = url.username().is_empty()
-        && url.password().is_none()
-        && url.query().is_none()
-        && url.fragment().is_none();
-    if !matches!(url.scheme(), "http" | "https") || !has_only_address {
-        return Err(format!(
-            "`{text}` is not an http or https URL without credentials, query and fragment"
-        ));
-    }
-    Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
 /// Parses `key=team` or `key=team:name`. The message never contains the key.

@@ -27,6 +27,7 @@ use url::Url;
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::config::CollectorHeaders;
 use crate::limits;
 
 mod metrics;
@@ -43,10 +44,12 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    /// Prepares the export to the collector at this base URL. Must be called in the runtime of the server.
-    pub(crate) fn new(endpoint: &Url, fetcher: Fetcher) -> Self {
+    /// Prepares the export to the collector at this base URL, with these headers. Must be called in the runtime of the
+    /// server.
+    pub(crate) fn new(endpoint: &Url, headers: &CollectorHeaders, fetcher: Fetcher) -> Self {
         let collector = Collector {
             endpoint: endpoint.clone(),
+            headers: headers.clone(),
             fetcher,
             runtime: Handle::current(),
             is_reachable: Arc::new(AtomicBool::new(true)),
@@ -126,6 +129,7 @@ impl Telemetry {
 #[derive(Clone)]
 pub(crate) struct Collector {
     endpoint: Url,
+    headers: CollectorHeaders,
     fetcher: Fetcher,
     runtime: Handle,
     is_reachable: Arc<AtomicBool>,
@@ -137,8 +141,9 @@ impl Collector {
         let mut url = self.endpoint.clone();
         let base = url.path().trim_end_matches('/').to_owned();
         url.set_path(&format!("{base}/{path}"));
+        let own = ("Content-Type".to_owned(), "application/x-protobuf".to_owned());
         let request = FetchRequest {
-            headers: vec![("Content-Type".to_owned(), "application/x-protobuf".to_owned())],
+            headers: self.headers.iter().chain([own]).collect(),
             max_body_bytes: limits::COLLECTOR_RESPONSE_BYTES,
             truncate: true,
             ..FetchRequest::post_json(

@@ -320,15 +320,11 @@ fn every_command_task_and_setting_has_its_name() {
         printed(&output.unwrap(), 0).0
     };
     let tasks = include_str!("../../../crates/xtask/src/main.rs");
-    let template = program(&["config", "template"]);
-    let keys = template
-        .lines()
-        .filter_map(|line| line.strip_prefix("# ")?.split_once(" = "));
-    let variables: BTreeSet<String> = keys
-        .map(|(key, _)| key.trim())
-        .filter(|key| !key.contains(' '))
-        .map(|key| format!("HARVESTMAN_{}", key.to_uppercase()))
-        .collect();
+    let help = program(&["serve", "--help"]);
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let names = help.split("[env: ").skip(1);
+    let names = names.filter_map(|rest| rest.split_once(']'));
+    let variables: BTreeSet<String> = names.map(|(name, _)| name.to_owned()).collect();
     assert!(variables.contains("HARVESTMAN_DATA_DIR"), "{variables:?}");
     let mut all = String::new();
     for document in documents() {

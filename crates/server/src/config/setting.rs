@@ -4,8 +4,10 @@
 /// One setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Key in `harvestman.toml`, in snake_case; flag and environment variable follow from it.
+    /// Key in `harvestman.toml`, in snake_case; the flag follows from it, and without `variable` the environment variable.
     pub key: &'static str,
+    /// Environment variable that a standard defines.
+    pub variable: Option<&'static str>,
     /// Placeholder of the value in the help text; empty for a switch.
     pub placeholder: &'static str,
     /// Default value; none for an optional setting.
@@ -19,7 +21,10 @@ pub struct Setting {
 impl Setting {
     /// Returns the name of the environment variable.
     pub fn environment(&self) -> String {
-        format!("HARVESTMAN_{}", self.key.to_ascii_uppercase())
+        match self.variable {
+            Some(name) => name.to_owned(),
+            None => format!("HARVESTMAN_{}", self.key.to_ascii_uppercase()),
+        }
     }
 
     /// Returns the name of the variable that names a file with the value; only secrets have one.
@@ -41,6 +46,7 @@ impl Setting {
 const fn text(key: &'static str, placeholder: &'static str, help: &'static str) -> Setting {
     Setting {
         key,
+        variable: None,
         placeholder,
         default: None,
         secret: false,
@@ -70,11 +76,8 @@ const fn secret(setting: Setting) -> Setting {
 
 const fn switch(key: &'static str, help: &'static str) -> Setting {
     Setting {
-        key,
-        placeholder: "",
         default: Some("0"),
-        secret: false,
-        help,
+        ..text(key, "", help)
     }
 }
 
@@ -337,6 +340,14 @@ pub const SETTINGS: &[Setting] = &[
         "URL",
         "OpenTelemetry collector that gets traces and metrics, over HTTP with protobuf [default: none]",
     ),
+    Setting {
+        variable: Some("OTEL_EXPORTER_OTLP_HEADERS"),
+        ..secret(text(
+            "otlp_headers",
+            "HEADERS",
+            "Headers for the collector, NAME=VALUE,... with percent-encoded values [default: none]",
+        ))
+    },
 ];
 
 /// Settings that a plan may override, in `[plans.NAME]` of the file.

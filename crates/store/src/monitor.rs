@@ -168,6 +168,21 @@ pub struct NewCheckPage {
     pub scrape: Option<ScrapeId>,
 }
 
+/// Pages of a target to add to a check.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CheckPortion {
+    /// Index of the target.
+    pub target: u32,
+    /// Number of its pages that are stored already.
+    pub after: u64,
+    /// The pages.
+    pub pages: Vec<NewCheckPage>,
+    /// Credits that the pages cost.
+    pub credits: u32,
+    /// Figures by target so far as JSON text: another node continues with them.
+    pub target_results: String,
+}
+
 /// How a check ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CheckEnd {
@@ -271,15 +286,12 @@ operations! {
             pages: &[UrlKey],
         ) -> Result<Vec<(UrlKey, Option<ScrapeId>)>, StoreError>;
 
-        /// Adds the pages of a target that follow its first `after` pages, with their events, and charges `credits`.
-        /// Returns false, and stores nothing, if the lease is lost or the number of stored pages is not `after`.
+        /// Adds pages with their events, stores the figures so far, and charges the credits. Returns false, and stores
+        /// nothing, if the lease is lost or the number of stored pages is not `after`.
         async fn add_check_pages(
             &self,
             lease: &CheckLease,
-            target: u32,
-            after: u64,
-            pages: Vec<NewCheckPage>,
-            credits: u32,
+            portion: CheckPortion,
             now: Timestamp,
         ) -> Result<bool, StoreError>;
 

@@ -113,17 +113,20 @@ async fn a_due_check_runs_once_through_20_kills() {
 }
 
 #[tokio::test]
-async fn a_search_is_charged_even_if_the_server_is_killed_later_in_the_check() {
+async fn a_search_keeps_its_figures_if_the_server_is_killed_later_in_the_check() {
     let site = shop().await;
     let mut server = TestServer::start().await;
+    let search = json!({ "type": "search", "queries": ["cups price"], "searchWindow": "7d" });
+    let pages = pages_of(&site, &["/pot"]);
+    let mut request = monitor_of(json!([search, pages[0]]));
+    request["goal"] = "Notify me of cups".into();
+    let id = create(&server, &request).await;
+    let first = run(&server, &id).await;
     server
         .post("/v2/scrape", &json!({ "url": site.url("/cup") }))
         .await
         .ok();
-    let search = json!({ "type": "search", "queries": ["cups price"], "searchWindow": "7d" });
-    let pages = pages_of(&site, &["/pot"]);
-    let id = create(&server, &monitor_of(json!([search, pages[0]]))).await;
-    site.hold_after(1);
+    site.hold_after(2);
     let started = server
         .post(&format!("/v2/monitor/{id}/run"), &json!({}))
         .await
@@ -132,7 +135,11 @@ async fn a_search_is_charged_even_if_the_server_is_killed_later_in_the_check() {
     let since = Instant::now();
     loop {
         let running = server.get(&format!("/v2/monitor/{id}/checks/{check}")).await.ok();
-        if running["data"]["summary"]["totalPages"] == 1 {
+        if running["data"]["summary"]["totalPages"] == 2 {
+            assert!(
+                running["data"]["targetResults"].is_null(),
+                "not complete: {running}"
+            );
             break;
         }
         assert!(since.elapsed().as_secs() < 60, "{running}");
@@ -147,8 +154,20 @@ async fn a_search_is_charged_even_if_the_server_is_killed_later_in_the_check() {
         (&json!("completed"), &json!(3)),
         "{ended}"
     );
+    let figures = &ended["targetResults"][0];
+    assert_eq!(
+        (
+            &figures["searchCredits"],
+            &figures["resultCount"],
+            &figures["resultsJudged"],
+            &figures["matches"]
+        ),
+        (&json!(2), &json!(2), &json!(2), &json!(2)),
+        "{ended}"
+    );
     let usage = server.get("/v2/team/credit-usage/historical").await.ok();
-    assert_eq!(usage["periods"][0]["creditsUsed"], 4, "{usage}");
+    let credits = first["actualCredits"].as_u64().unwrap() + 4;
+    assert_eq!(usage["periods"][0]["creditsUsed"], credits, "{usage}");
 }
 
 #[tokio::test]

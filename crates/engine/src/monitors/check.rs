@@ -17,7 +17,7 @@ use harvestman_core::monitor::page::PageId;
 use harvestman_core::monitor::{ORIGIN, TargetJob, job_of, target_ids};
 use harvestman_core::url_key::{Identity, UrlKey};
 use harvestman_store::{
-    CheckEnd, CheckLease, JobKind, JobRow, JobStatus, NewCheckPage, NewJob, StoreError, new_id,
+    CheckEnd, CheckLease, CheckPortion, JobKind, JobRow, JobStatus, NewCheckPage, NewJob, StoreError, new_id,
 };
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -88,6 +88,8 @@ struct CheckRun<'c> {
     comparisons: &'c Semaphore,
     judge: Judge<'c>,
     target_ids: Vec<String>,
+    /// Figures of the targets so far; stored with each portion.
+    results: Vec<TargetResult>,
     /// Credits of searches and judgments that are not stored yet.
     credits: u32,
     job_credits: u64,
@@ -115,6 +117,7 @@ impl<'c> CheckRun<'c> {
             comparisons,
             judge: Judge::new(context, None),
             target_ids: Vec::new(),
+            results: Vec::new(),
             credits: 0,
             job_credits: 0,
             first: false,
@@ -142,19 +145,30 @@ impl<'c> CheckRun<'c> {
                 return Err(Stop::LeaseLost);
             }
         }
-        let mut results = Vec::with_capacity(request.targets.len());
+        self.results = self.stored_results().await?;
         for (index, target) in request.targets.iter().enumerate() {
-            results.push(self.check_target(index, &target.target).await?);
+            self.check_target(index, &target.target).await?;
         }
-        let failed: Vec<&TargetResult> = results.iter().filter(|result| result.error.is_some()).collect();
+        let failed = self.results.iter().filter(|result| result.error.is_some());
+        let failed: Vec<&TargetResult> = failed.collect();
         let status = match failed.len() {
             0 => CheckStatus::Completed,
-            some if some < results.len() => CheckStatus::Partial,
+            some if some < self.results.len() => CheckStatus::Partial,
             _ => CheckStatus::Failed,
         };
         let error = failed.first().and_then(|result| result.error.clone());
-        let results = serde_json::to_string(&results).map_err(unreadable)?;
+        let results = serde_json::to_string(&self.results).map_err(unreadable)?;
         self.finish(status, error, Some(results)).await
+    }
+
+    /// Returns the figures that an interrupted check stored.
+    async fn stored_results(&self) -> Result<Vec<TargetResult>, StoreError> {
+        let CheckLease { monitor, check, .. } = *self.lease;
+        let row = self.context.store.check(monitor, check, clock::now()).await?;
+        match row.and_then(|row| row.target_results) {
+            Some(results) => serde_json::from_str(&results).map_err(unreadable),
+            None => Ok(Vec::new()),
+        }
     }
 
     async fn finish(
@@ -246,16 +260,19 @@ impl<'c> CheckRun<'c> {
         }
     }
 
-    async fn check_target(&mut self, index: usize, target: &Target) -> Result<TargetResult, Stop> {
-        let number = u32::try_from(index).unwrap_or(u32::MAX);
-        let mut result = TargetResult {
-            target_id: self.target_ids[index].clone(),
-            kind: target.kind().to_string(),
-            ..TargetResult::default()
-        };
+    async fn check_target(&mut self, index: usize, target: &Target) -> Result<(), Stop> {
+        if self.results.len() == index {
+            self.results.push(TargetResult {
+                target_id: self.target_ids[index].clone(),
+                kind: target.kind().to_string(),
+                ..TargetResult::default()
+            });
+        }
+        let result = &mut self.results[index];
+        self.judge.start_target(result);
         match job_of(target, self.lease.monitor) {
             TargetJob::Searches(searches) => {
-                self.search(number, searches, &mut result).await?;
+                self.search(index, searches).await?;
             }
             TargetJob::Pages(..) | TargetJob::Crawl(_) => {
                 let job = self.lease.jobs.get(index).copied().ok_or_else(|| {
@@ -265,24 +282,18 @@ impl<'c> CheckRun<'c> {
                     TargetKind::Crawl => result.crawl_id = Some(job.to_string()),
                     _ => result.expected_jobs = Some(vec![job.to_string()]),
                 }
-                self.compare_job(number, job, &mut result).await?;
+                self.compare_job(index, job).await?;
             }
         }
-        let counts = self.judge.next_target();
-        if counts.has_goal() {
-            result.matches = Some(counts.matches);
-            result.results_judged = Some(counts.judged);
-            result.judge_credits = Some(counts.credits.into());
-            result.judge_degraded = Some(counts.degraded.is_some());
-            result.degraded_reason = counts.degraded;
-        }
-        Ok(result)
+        self.judge.report(&mut self.results[index]);
+        Ok(())
     }
 
     /// Waits for the end of a job, then compares its pages.
-    async fn compare_job(&mut self, target: u32, id: JobId, result: &mut TargetResult) -> Result<(), Stop> {
+    async fn compare_job(&mut self, index: usize, id: JobId) -> Result<(), Stop> {
+        let target = target_number(index);
         let Some(job) = self.wait(id).await? else {
-            result.error = Some("its pages expired while the server was stopped".to_owned());
+            self.results[index].error = Some("its pages expired while the server was stopped".to_owned());
             return Ok(());
         };
         self.job_credits += job.credits;
@@ -323,13 +334,13 @@ impl<'c> CheckRun<'c> {
         let rest = usize::try_from(portion.stored.saturating_sub(skip)).unwrap_or(usize::MAX);
         self.store_portion(&mut portion, failed.into_iter().skip(rest).collect())
             .await?;
-        result.result_count = total;
+        self.results[index].result_count = total;
         if job.status == JobStatus::Completed && job.admitted < job.page_limit && job.kind == JobKind::Crawl {
             self.report_missing(&mut portion).await?;
         }
         if job.status != JobStatus::Completed && skip == 0 {
             let reason = job.error.unwrap_or_else(|| format!("its job was {}", job.status));
-            result.error = Some(reason);
+            self.results[index].error = Some(reason);
         }
         Ok(())
     }
@@ -364,16 +375,14 @@ impl<'c> CheckRun<'c> {
         }
     }
 
-    async fn search(
-        &mut self,
-        target: u32,
-        searches: Vec<SearchRequest>,
-        result: &mut TargetResult,
-    ) -> Result<(), Stop> {
+    async fn search(&mut self, index: usize, searches: Vec<SearchRequest>) -> Result<(), Stop> {
+        let target = target_number(index);
+        let result = &mut self.results[index];
         let store = &self.context.store;
         let stored = store.compared_pages(self.lease.check, target).await?;
-        result.search_completed = Some(true);
-        if stored > 0 {
+        let was_stored = stored > 0 || result.search_completed.is_some();
+        result.search_completed.get_or_insert(true);
+        if was_stored {
             result.result_count = stored;
             return Ok(());
         }
@@ -424,21 +433,21 @@ impl<'c> CheckRun<'c> {
         for page in pages {
             entries.push(self.compare(portion.target, page, &known).await?);
         }
+        self.judge.report(&mut self.results[portion.target as usize]);
+        let target_results = serde_json::to_string(&self.results).map_err(unreadable)?;
         let judged = self.judge.credits - judged_before;
         let CheckLease { team, check, .. } = *self.lease;
         self.context.budget.spend(team, check, judged);
         let credits = std::mem::take(&mut self.credits).saturating_add(judged);
         let count = entries.len() as u64;
-        let write = || {
-            store.add_check_pages(
-                self.lease,
-                portion.target,
-                portion.stored,
-                entries.clone(),
-                credits,
-                clock::now(),
-            )
+        let new = CheckPortion {
+            target: portion.target,
+            after: portion.stored,
+            pages: entries,
+            credits,
+            target_results,
         };
+        let write = || store.add_check_pages(self.lease, new.clone(), clock::now());
         if !lease::retry(StoreError::is_transient, write).await? {
             return Err(Stop::LeaseLost);
         }
@@ -546,6 +555,10 @@ impl Finding {
         };
         Ok(FoundPage { key, url, content })
     }
+}
+
+fn target_number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 fn read_request(text: &str) -> Result<MonitorRequest, StoreError> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use harvestman_core::api::change_report::MarkdownDiff;
-use harvestman_core::api::monitor_response::{CheckPage, Judgment, PageStatus};
+use harvestman_core::api::monitor_response::{CheckPage, Judgment, PageStatus, TargetResult};
 use harvestman_core::billing::MODEL_CREDITS;
 use harvestman_core::extract::Schema;
 use harvestman_core::monitor::judge::{judge, judge_new};
@@ -23,9 +23,9 @@ pub(super) struct Judge<'c> {
     goal: Option<String>,
     model_calls: usize,
     /// Why the model last gave no answer.
-    pub(super) degraded: Option<String>,
-    pub(super) judged: u64,
-    pub(super) matches: u64,
+    degraded: Option<String>,
+    judged: u64,
+    matches: u64,
     pub(super) credits: u32,
 }
 
@@ -42,18 +42,29 @@ impl<'c> Judge<'c> {
         }
     }
 
-    /// Returns whether changes are judged at all.
-    pub(super) fn has_goal(&self) -> bool {
-        self.goal.is_some()
-    }
-
-    /// Starts counting for the next target, and returns the counts of the previous one.
-    pub(super) fn next_target(&mut self) -> Self {
-        let next = Self {
-            model_calls: self.model_calls,
+    /// Counts for another target from now on, from the counts that an interrupted check stored.
+    pub(super) fn start_target(&mut self, result: &TargetResult) {
+        let credits = result.judge_credits.unwrap_or_default();
+        *self = Self {
+            model_calls: self.model_calls + credits as usize / MODEL_CREDITS as usize,
+            degraded: result.degraded_reason.clone(),
+            judged: result.results_judged.unwrap_or_default(),
+            matches: result.matches.unwrap_or_default(),
+            credits: u32::try_from(credits).unwrap_or(u32::MAX),
             ..Self::new(self.context, self.goal.as_deref())
         };
-        std::mem::replace(self, next)
+    }
+
+    /// Adds the counts to the figures of their target, if changes are judged at all.
+    pub(super) fn report(&self, result: &mut TargetResult) {
+        if self.goal.is_none() {
+            return;
+        }
+        result.matches = Some(self.matches);
+        result.results_judged = Some(self.judged);
+        result.judge_credits = Some(self.credits.into());
+        result.judge_degraded = Some(self.degraded.is_some());
+        result.degraded_reason.clone_from(&self.degraded);
     }
 
     /// Adds a judgment to a page that changed, or that is new since the first check.

@@ -293,11 +293,9 @@ fn check_response(row: CheckRow) -> Result<Check, StoreError> {
     let request = MonitorRequest::from_json(row.request.as_bytes())
         .map_err(|error| StoreError::Unreadable(error.to_string()))?;
     let ended = row.finished_at.is_some();
-    let results = row
-        .target_results
-        .as_deref()
-        .map(serde_json::from_str)
-        .transpose();
+    // Those of a running check are not complete.
+    let results = row.target_results.filter(|_| ended);
+    let results = results.as_deref().map(serde_json::from_str).transpose();
     Ok(Check {
         id: row.id.to_string(),
         monitor_id: row.monitor.to_string(),

@@ -15,7 +15,8 @@ use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::job::JobKind;
 use crate::monitor::{
-    CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
+    CheckEnd, CheckLease, CheckPageChunk, CheckPortion, CheckRow, Checks, NewCheck, NewCheckPage,
+    StartOutcome,
 };
 use crate::postgres::credits::charge_part;
 use crate::postgres::jobs::insert_job;
@@ -137,12 +138,16 @@ impl Checks for Postgres {
     async fn add_check_pages(
         &self,
         lease: &CheckLease,
-        target: u32,
-        after: u64,
-        pages: Vec<NewCheckPage>,
-        credits: u32,
+        portion: CheckPortion,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let CheckPortion {
+            target,
+            after,
+            pages,
+            credits,
+            target_results,
+        } = portion;
         let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
         let account = Account::of_check(lease);
         self.write(now, move |transaction, now| {
@@ -164,6 +169,10 @@ impl Checks for Postgres {
                 for page in pages {
                     log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                 }
+                query("UPDATE harvestman.monitor_check SET target_results = $2 WHERE id = $1")
+                    .bind_all(params![check, target_results])
+                    .execute(transaction)
+                    .await?;
                 events::save(transaction, check, &log).await?;
                 let part = (portion_seq(target, after), credits);
                 charge(transaction, &account, part, now).await?;

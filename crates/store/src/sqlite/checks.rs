@@ -13,7 +13,8 @@ use crate::error::StoreError;
 use crate::event::{Event, EventLog};
 use crate::job::JobKind;
 use crate::monitor::{
-    CheckEnd, CheckLease, CheckPageChunk, CheckRow, Checks, NewCheck, NewCheckPage, StartOutcome,
+    CheckEnd, CheckLease, CheckPageChunk, CheckPortion, CheckRow, Checks, NewCheck, NewCheckPage,
+    StartOutcome,
 };
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 use crate::sqlite::credits::charge_call;
@@ -124,12 +125,16 @@ impl Checks for Sqlite {
     async fn add_check_pages(
         &self,
         lease: &CheckLease,
-        target: u32,
-        after: u64,
-        pages: Vec<NewCheckPage>,
-        credits: u32,
+        portion: CheckPortion,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        let CheckPortion {
+            target,
+            after,
+            pages,
+            credits,
+            target_results,
+        } = portion;
         let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
         let account = Account::of_check(lease);
         self.write(move |connection| {
@@ -152,6 +157,10 @@ impl Checks for Sqlite {
                     remember(connection, (check, monitor, target), &page).await?;
                     log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                 }
+                query("UPDATE monitor_check SET target_results = ?2 WHERE id = ?1")
+                    .bind_all(params![check, target_results])
+                    .execute(&mut *connection)
+                    .await?;
                 events::save(connection, check, &log).await?;
                 charge(connection, &account, portion_seq(target, after), credits, now).await?;
                 Ok(true)

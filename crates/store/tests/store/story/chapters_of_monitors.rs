@@ -4,8 +4,8 @@ use harvestman_core::api::monitor_response::{CheckStatus, MonitorStatus, PageSta
 use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::url_key::UrlKey;
 use harvestman_store::{
-    CheckEnd, CheckLease, FeedbackOutcome, JobKind, JobStatus, MonitorUpdate, NewCheck, NewCheckPage,
-    NewFeedback, NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
+    CheckEnd, CheckLease, CheckPortion, FeedbackOutcome, JobKind, JobStatus, MonitorUpdate, NewCheck,
+    NewCheckPage, NewFeedback, NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
 };
 
 use crate::fixtures::{NOW, later, new_job};
@@ -49,6 +49,16 @@ async fn lease(store: &Store, at: u64) -> CheckLease {
     let mut leases = store.lease_checks(later(at), 500, 10).await.unwrap();
     assert_eq!(leases.len(), 1);
     leases.remove(0)
+}
+
+fn portion(target: u32, after: u64, pages: Vec<NewCheckPage>, credits: u32) -> CheckPortion {
+    CheckPortion {
+        target,
+        after,
+        pages,
+        credits,
+        target_results: format!(r#"["{target}"]"#),
+    }
 }
 
 fn page(number: u8, status: PageStatus) -> NewCheckPage {
@@ -151,7 +161,7 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     assert!(!store.begin_check(&former, NOW).await.unwrap());
     assert!(
         !store
-            .add_check_pages(&former, 0, 0, vec![page(1, PageStatus::New)], 1, NOW)
+            .add_check_pages(&former, portion(0, 0, vec![page(1, PageStatus::New)], 1), NOW)
             .await
             .unwrap()
     );
@@ -162,22 +172,32 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     let pages = vec![page(1, PageStatus::New), page(2, PageStatus::Changed)];
     assert!(
         store
-            .add_check_pages(&owner, 0, 0, pages.clone(), 3, NOW)
+            .add_check_pages(&owner, portion(0, 0, pages.clone(), 3), NOW)
             .await
             .unwrap()
     );
     assert!(
-        !store.add_check_pages(&owner, 0, 0, pages, 3, NOW).await.unwrap(),
+        !store
+            .add_check_pages(&owner, portion(0, 0, pages, 3), NOW)
+            .await
+            .unwrap(),
         "a repeat"
     );
     assert_eq!(store.compared_pages(owner.check, 0).await.unwrap(), 2);
     let next = vec![page(3, PageStatus::New)];
-    assert!(store.add_check_pages(&owner, 1, 0, next, 2, NOW).await.unwrap());
+    assert!(
+        store
+            .add_check_pages(&owner, portion(1, 0, next, 2), NOW)
+            .await
+            .unwrap()
+    );
     assert_eq!(
         store.ledger_total(team).await.unwrap(),
         5,
         "charged before the end"
     );
+    let running = store.check(id, owner.check, NOW).await.unwrap().unwrap();
+    assert_eq!(running.target_results.as_deref(), Some(r#"["1"]"#));
     let keys = [1, 2, 3].map(|number| UrlKey::from_bytes([number; 16]));
     assert_eq!(store.target_pages(id, 0, &keys).await.unwrap().len(), 2);
     assert_eq!(store.target_pages(id, 2, &keys).await.unwrap(), []);
@@ -235,14 +255,19 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
             .iter()
             .map(|number| page(*number, PageStatus::New))
             .collect();
-        assert!(store.add_check_pages(&owner, 0, 0, pages, 0, NOW).await.unwrap());
+        assert!(
+            store
+                .add_check_pages(&owner, portion(0, 0, pages, 0), NOW)
+                .await
+                .unwrap()
+        );
         let missing = store.missing_urls(&owner, 0, 10).await.unwrap();
         for (_, url, _) in &missing {
             assert_eq!(url, "http://site.test/2");
             let removed = vec![page(2, PageStatus::Removed)];
             assert!(
                 store
-                    .add_check_pages(&owner, 0, 1, removed, 0, NOW)
+                    .add_check_pages(&owner, portion(0, 1, removed, 0), NOW)
                     .await
                     .unwrap()
             );
@@ -256,7 +281,12 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
     store.start_check(&check(team, id, false)).await.unwrap();
     let owner = lease(store, 0).await;
     let pages = vec![page(3, PageStatus::New)];
-    assert!(store.add_check_pages(&owner, 0, 0, pages, 0, NOW).await.unwrap());
+    assert!(
+        store
+            .add_check_pages(&owner, portion(0, 0, pages, 0), NOW)
+            .await
+            .unwrap()
+    );
     let changed = CheckEnd {
         changed_targets: vec![0],
         ..end(0)

@@ -90,6 +90,50 @@ async fn a_copy_with_secrets_is_used_with_its_key_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn secrets_are_discarded_if_their_key_is_lost() {
+    let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
+    let mut server = TestServer::start().await;
+    server.post("/console/api/webhook-secret", &json!({})).await.ok();
+    site.hold_after(1);
+    let options = json!({ "headers": { "Authorization": "Bearer hush" } });
+    let crawl = server
+        .crawl(&json!({ "url": site.url("/"), "scrapeOptions": options }))
+        .await;
+    site.wait_for_requests(2).await;
+    let discard = ["discard-secrets", "--yes"];
+    let (good, text) = server.run_command(&discard);
+    assert!(
+        !good && text.contains("another server uses the data folder"),
+        "{text}"
+    );
+    server.kill9();
+    site.release();
+    let key = server.data_dir().join("data/harvestman.key");
+    let kept = fs::read(&key).unwrap();
+    fs::remove_file(&key).unwrap();
+    let (status, text) = server.start_second();
+    assert!(!status.success() && text.contains("discard-secrets"), "{text}");
+    let (good, text) = server.run_command(&discard[..1]);
+    assert!(!good && text.contains("add --yes"), "{text}");
+    let (good, text) = server.run_command(&discard);
+    for line in [
+        "1  webhook secrets of teams",
+        "1  requests of jobs",
+        "1  unfinished jobs failed",
+    ] {
+        assert!(good && text.contains(line), "{text}");
+    }
+    assert_ne!(fs::read(&key).unwrap(), kept, "a new key takes its place");
+    server.restart().await;
+    let status = server.get(&format!("/v2/crawl/{crawl}")).await.ok();
+    assert_eq!(status["status"], "failed", "{status}");
+    assert!(
+        status["error"].as_str().unwrap().contains("key that is lost"),
+        "{status}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unusable_copies_and_folders_are_refused() {
     let mut server = TestServer::start().await;
     server.terminate().await;

@@ -1,6 +1,7 @@
 //! The command line. Settings are flags of every command that uses them.
 
 mod backup;
+mod discard_secrets;
 mod migrate;
 
 use std::ffi::OsString;
@@ -111,6 +112,7 @@ pub fn command() -> Command {
         .subcommand(setup::command())
         .subcommands(backup_commands())
         .subcommand(migrate::command())
+        .subcommand(discard_secrets::command())
         .subcommands(request::commands().map(|command| without_settings(command, request::local::SETTINGS)))
         .subcommands(request::sessions::commands().map(|command| without_settings(command, &[])))
         .subcommand(without_settings(request::monitors::command(), &[]))
@@ -328,6 +330,9 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("backup", given)) => runtime()?.block_on(backup::backup(&config, given, &mut out)),
         Some(("restore", given)) => runtime()?.block_on(backup::restore(&config, given, &mut out)),
         Some(("migrate", given)) => runtime()?.block_on(migrate::run(&config, given, &mut out)),
+        Some((discard_secrets::NAME, given)) => {
+            runtime()?.block_on(discard_secrets::run(&config, given, &mut out))
+        }
         Some(("feedback", _)) => {
             runtime()?.block_on(run_operator_command(&config, operator::Command::ListFeedback))
         }

@@ -1,7 +1,10 @@
 //! The encryption of a whole database. It records the id of its key: when a store is opened with another key, every value
 //! is encrypted again ([`opening`](crate::opening)).
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use harvestman_core::time::Timestamp;
 
 use crate::cipher::Cipher;
 use crate::config::{DATABASE_FILE, StoreConfig};
@@ -15,11 +18,86 @@ pub(crate) const VALUES_PER_READ: u32 = 500;
 
 /// A column with values that are encrypted. Each row has an id.
 pub(crate) struct Column {
-    pub(crate) form: Form,
+    pub(crate) kind: SecretKind,
     /// Reads `id` and `value` of the rows after an id, in the order of ids, and at most so many.
     pub(crate) select: &'static str,
     /// Replaces the value of the row with an id.
     pub(crate) update: &'static str,
+}
+
+/// Kind of an encrypted value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SecretKind {
+    /// The webhook secret of a team.
+    WebhookSecret,
+    /// Headers, actions and webhook in the request of a job.
+    JobRequest,
+    /// The same of a monitor.
+    MonitorRequest,
+    /// The webhook that receives the events of a job.
+    Receiver,
+    /// The state of a browser profile.
+    Profile,
+}
+
+impl SecretKind {
+    pub(crate) fn form(self) -> Form {
+        match self {
+            Self::WebhookSecret => Form::WebhookSecret,
+            Self::JobRequest | Self::MonitorRequest => Form::Request,
+            Self::Receiver => Form::Receiver,
+            Self::Profile => Form::Profile,
+        }
+    }
+}
+
+/// What was discarded because no key decrypts it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct DiscardedSecrets {
+    /// Number of values of each kind.
+    pub values: BTreeMap<SecretKind, u64>,
+    /// Number of unfinished jobs, which failed because a part of their requests was discarded.
+    pub failed_jobs: u64,
+    /// Number of active monitors, which are paused for the same reason.
+    pub paused_monitors: u64,
+}
+
+impl DiscardedSecrets {
+    pub(crate) fn count(&mut self, kind: SecretKind) {
+        *self.values.entry(kind).or_default() += 1;
+    }
+}
+
+/// Why an unfinished job failed.
+pub(crate) const LOST_REQUEST: &str =
+    "a part of the request was encrypted with a key that is lost; send the request again";
+
+/// What happens to a value that cannot be decrypted.
+pub(crate) enum Lost {
+    /// Encrypting the database fails.
+    Keep,
+    /// It is discarded, and counted.
+    Discard {
+        now: Timestamp,
+        discarded: DiscardedSecrets,
+    },
+}
+
+impl Lost {
+    pub(crate) fn discard(now: Timestamp) -> Self {
+        Self::Discard {
+            now,
+            discarded: DiscardedSecrets::default(),
+        }
+    }
+
+    /// Returns what was discarded.
+    pub(crate) fn discarded(self) -> DiscardedSecrets {
+        match self {
+            Self::Keep => DiscardedSecrets::default(),
+            Self::Discard { discarded, .. } => discarded,
+        }
+    }
 }
 
 /// The key of a database compared with the keys of a configuration.
@@ -64,4 +142,7 @@ pub(crate) trait Encryption {
     /// # Errors
     /// [`StoreError::UnknownKey`], with nothing changed, if a value was encrypted with a key that is not among `keys`.
     async fn adopt(&self, keys: Arc<KeyRing>) -> Result<(), StoreError>;
+
+    /// Like [`Self::adopt`], but reads every value, and discards those that cannot be decrypted.
+    async fn discard_lost(&self, keys: Arc<KeyRing>, now: Timestamp) -> Result<DiscardedSecrets, StoreError>;
 }

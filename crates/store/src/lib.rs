@@ -68,7 +68,7 @@ pub use activity::{Activity, ActivityQuery, Call, CallList, CallQuery, RunningJo
 pub use cache::{CachedPage, KnownPage, NewCachedPage, UnindexedPage};
 pub use config::{DATABASE_FILE, DatabaseUrl, KEY_FILE, NodeReport, SecretKey, StoreConfig};
 pub use copy::copy_to_postgres;
-pub use encryption::KeyState;
+pub use encryption::{DiscardedSecrets, KeyState, SecretKind};
 pub use error::{CommitError, StoreError};
 pub use feedback::{FeedbackOutcome, FeedbackRow, NewFeedback};
 pub use file::{NewFile, StoredFile};

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::clock::clock;
 use crate::config::StoreConfig;
-use crate::encryption::Encryption;
+use crate::encryption::{DiscardedSecrets, Encryption};
 use crate::error::StoreError;
 use crate::secret_key::{KeyRing, SECRET_KEY, create_file, key_file};
 use crate::secrets::Secrets;
@@ -46,16 +47,8 @@ impl Store {
             let store = Store::open_engine(&config, Secrets::new(keys.clone())).await?;
             return with_keys(store, keys, &path).await;
         }
-        // Only the process that holds the lock of the folder creates the file.
         let mut store = Store::open_engine(config, Secrets::default()).await?;
-        let collected = KeyRing::collect(config).and_then(|keys| match keys.current {
-            Some(_) => Ok((keys, false)),
-            None => {
-                let key = create_file(&path)?;
-                Ok((keys.with_current(&key)?, true))
-            }
-        });
-        let (keys, is_new) = match collected {
+        let (keys, is_new) = match folder_keys(config) {
             Ok(collected) => collected,
             Err(error) => {
                 store.close().await?;
@@ -70,6 +63,47 @@ impl Store {
         }
         opened
     }
+
+    /// Discards every stored secret that cannot be decrypted with the keys of the configuration, and encrypts the others
+    /// with the current key, in one transaction: then a server with these keys starts. Unfinished jobs fail and active
+    /// monitors are paused if a part of their requests was discarded.
+    ///
+    /// # Errors
+    /// As for [`Store::open`]; [`StoreError::Setup`] if a server uses the PostgreSQL database.
+    pub async fn discard_lost_secrets(config: &StoreConfig) -> Result<DiscardedSecrets, StoreError> {
+        let config = StoreConfig {
+            node: None,
+            ..config.clone()
+        };
+        let store = Store::open_engine(&config, Secrets::default()).await?;
+        let discarded = store.discard_lost(&config).await;
+        store.close().await?;
+        discarded
+    }
+
+    async fn discard_lost(&self, config: &StoreConfig) -> Result<DiscardedSecrets, StoreError> {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => {
+                let (keys, _) = folder_keys(config)?;
+                sqlite.discard_lost(Arc::new(keys), clock()).await
+            }
+            Engine::Postgres(postgres) => {
+                let keys = KeyRing::collect(config)?;
+                postgres.discard_lost(Arc::new(keys), clock()).await
+            }
+        }
+    }
+}
+
+/// Collects the keys for an embedded database, and creates a file with one if there is none. Only the process that holds
+/// the lock of the folder may do so. Also returns whether the file was created.
+fn folder_keys(config: &StoreConfig) -> Result<(KeyRing, bool), StoreError> {
+    let keys = KeyRing::collect(config)?;
+    if keys.current.is_some() {
+        return Ok((keys, false));
+    }
+    let key = create_file(&key_file(config))?;
+    Ok((keys.with_current(&key)?, true))
 }
 
 async fn with_keys(store: Store, keys: KeyRing, file: &Path) -> Result<Store, StoreError> {
@@ -86,7 +120,8 @@ async fn with_keys(store: Store, keys: KeyRing, file: &Path) -> Result<Store, St
                 StoreError::UnknownKey => StoreError::Setup(format!(
                     "the secrets in this database are encrypted with a key that this server does not have: set \
                      `secret_key` (HARVESTMAN_SECRET_KEY) to it, or put the key file back at {}; if the key was changed, set \
-                     `previous_secret_key` (HARVESTMAN_PREVIOUS_SECRET_KEY) to the earlier one. Nothing was changed",
+                     `previous_secret_key` (HARVESTMAN_PREVIOUS_SECRET_KEY) to the earlier one; if it is lost, `harvestman \
+                     discard-secrets` deletes them. Nothing was changed",
                     file.display()
                 )),
                 error => error,

@@ -180,6 +180,15 @@ impl KeyRing {
         self.seal(form, &opened).map(Some)
     }
 
+    /// Returns a request whose parts that cannot be decrypted are `null`, and the others encrypted with the current key.
+    pub(crate) fn without_lost_parts(&self, request: &str) -> Result<String, StoreError> {
+        let kept = change_parts(request, &mut |part| {
+            let is_lost = |sealed| self.decrypt(Purpose::Request, sealed).is_err();
+            Ok(part.as_str().is_some_and(is_lost).then_some(Json::Null))
+        })?;
+        Ok(self.renew(Form::Request, &kept)?.unwrap_or(kept))
+    }
+
     fn is_renewed(&self, form: Form, text: &str) -> Result<bool, StoreError> {
         let current = self.current.as_ref().map(Cipher::id);
         let mut renewed = true;

@@ -62,6 +62,7 @@ const CASES: &[Case] = &[
         "copy.db exists: name a new file",
     ),
     ("restore", &["FOLDER/copy.db"], 1, "", "data folder"),
+    ("discard-secrets", &[], 2, "", "add --yes"),
     ("migrate", &["--to", "mysql://u:p@h/d"], 1, "", "PostgreSQL"),
     ("scrape", &["PAGE"], 0, "# A", ""),
     ("crawl", &["SITE"], 0, "# Start", "3 pages, 0 failed"),

@@ -5,16 +5,15 @@ use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::cell::{Cell, TABLES};
-use crate::clock::clock;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::nodes::is_served;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::transaction::Transaction;
 use crate::sqlite::Sqlite;
 use crate::value::Value;
-use crate::value::params;
 
 /// A column that both databases have.
 struct Column {
@@ -48,14 +47,10 @@ impl Postgres {
 
 async fn import(transaction: &Transaction, source: &Sqlite) -> Result<Vec<(&'static str, u64)>, StoreError> {
     transaction.batch_execute("BEGIN").await?;
-    let found = query(
-        "SELECT EXISTS (SELECT 1 FROM harvestman.team) AS used,
-            EXISTS (SELECT 1 FROM harvestman.node WHERE seen_at > harvestman.clock($1) - $2) AS served",
-    )
-    .bind_all(params![clock(), limits::NODE_LEASE_MS])
-    .fetch_one(transaction)
-    .await?;
-    if found.flag("served")? {
+    let found = query("SELECT EXISTS (SELECT 1 FROM harvestman.team) AS used")
+        .fetch_one(transaction)
+        .await?;
+    if is_served(transaction).await? {
         return Err(StoreError::Setup(
             "a server uses the PostgreSQL database: stop it, and start it after the copy".to_owned(),
         ));

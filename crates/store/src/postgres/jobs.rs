@@ -210,19 +210,29 @@ pub(crate) async fn insert_running_job(
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted` is the
 /// number of pages attempted. Returns false if the job was not running.
 pub(super) async fn mark_cancelled(client: &Client, job: JobId, now: Timestamp) -> Result<bool, StoreError> {
+    end_early(client, job, (JobStatus::Cancelled, None), now).await
+}
+
+/// Ends a job that has not ended yet, with a state and the error. Returns false if it has.
+pub(super) async fn end_early(
+    client: &Client,
+    job: JobId,
+    (status, error): (JobStatus, Option<&str>),
+    now: Timestamp,
+) -> Result<bool, StoreError> {
     let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
         .bind(job)
         .fetch_all(client)
         .await?;
     let in_flight = begun_pages(&shards)?;
-    let cancelled = query(
-        "UPDATE harvestman.job SET status = 'cancelled', admitted = least(admitted, completed + failed + $3),
+    let ended = query(
+        "UPDATE harvestman.job SET status = $4, error = $5, admitted = least(admitted, completed + failed + $3),
             sweep = true, completed_at = $2, expires_at = $2 + retention_ms
          WHERE id = $1 AND status = 'scraping'",
     )
-    .bind_all(params![job, now, in_flight])
+    .bind_all(params![job, now, in_flight, status.as_str(), error])
     .execute(client)
     .await?;
     stop_shards(job).execute(client).await?;
-    Ok(cancelled == 1)
+    Ok(ended == 1)
 }

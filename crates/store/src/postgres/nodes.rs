@@ -285,6 +285,17 @@ pub(crate) async fn touch(transaction: &Transaction) -> Result<(), StoreError> {
         .await
 }
 
+/// Returns whether a node uses the database.
+pub(super) async fn is_served(client: &Client) -> Result<bool, StoreError> {
+    let found = query(
+        "SELECT EXISTS (SELECT 1 FROM harvestman.node WHERE seen_at > harvestman.clock($1) - $2) AS served",
+    )
+    .bind_all(params![clock(), limits::NODE_LEASE_MS])
+    .fetch_one(client)
+    .await?;
+    found.flag("served")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

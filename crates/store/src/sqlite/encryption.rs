@@ -4,43 +4,50 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use harvestman_core::ids::{JobId, MonitorId};
+use harvestman_core::time::Timestamp;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection};
 use uuid::Uuid;
 
 use crate::cipher::Cipher;
-use crate::encryption::{Column, Encryption, VALUES_PER_READ};
+use crate::encryption::{
+    Column, DiscardedSecrets, Encryption, LOST_REQUEST, Lost, SecretKind, VALUES_PER_READ,
+};
 use crate::error::StoreError;
+use crate::job::JobStatus;
 use crate::limits;
 use crate::prepared::compress;
 use crate::rows::decompress_texts;
 use crate::secret_key::KeyRing;
 use crate::secrets::Form;
 use crate::sqlite::Sqlite;
+use crate::sqlite::jobs::end_early;
+use crate::sqlite::monitors::{fail_check, pause};
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::value::params;
 
 const COLUMNS: &[Column] = &[
     Column {
-        form: Form::WebhookSecret,
+        kind: SecretKind::WebhookSecret,
         select: "SELECT id, webhook_secret AS value FROM team
             WHERE id > ?1 AND webhook_secret IS NOT NULL ORDER BY id LIMIT ?2",
         update: "UPDATE team SET webhook_secret = ?2 WHERE id = ?1",
     },
     Column {
-        form: Form::Request,
+        kind: SecretKind::JobRequest,
         select: "SELECT id, request AS value FROM job WHERE id > ?1 AND (request LIKE '%\"webhook\"%'
             OR request LIKE '%\"headers\"%' OR request LIKE '%\"actions\"%') ORDER BY id LIMIT ?2",
         update: "UPDATE job SET request = ?2 WHERE id = ?1",
     },
     Column {
-        form: Form::Request,
+        kind: SecretKind::MonitorRequest,
         select: "SELECT id, request AS value FROM monitor WHERE id > ?1 ORDER BY id LIMIT ?2",
         update: "UPDATE monitor SET request = ?2 WHERE id = ?1",
     },
     Column {
-        form: Form::Receiver,
+        kind: SecretKind::Receiver,
         select: "SELECT job_id AS id, webhook AS value FROM receiver WHERE job_id > ?1 ORDER BY job_id LIMIT ?2",
         update: "UPDATE receiver SET webhook = ?2 WHERE job_id = ?1",
     },
@@ -49,13 +56,35 @@ const COLUMNS: &[Column] = &[
 impl Encryption for Sqlite {
     async fn adopt(&self, keys: Arc<KeyRing>) -> Result<(), StoreError> {
         let changed = self
-            .write(move |connection| Box::pin(async move { encrypt(connection, &keys).await }))
+            .write(move |connection| {
+                Box::pin(async move {
+                    let renews = !is_recorded(connection, &keys).await?;
+                    if renews {
+                        encrypt(connection, &keys, &mut Lost::Keep).await?;
+                    }
+                    Ok(renews)
+                })
+            })
             .await?;
         if changed {
             // What was replaced must not stay in the log.
             self.writer.checkpoint.store(true, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    async fn discard_lost(&self, keys: Arc<KeyRing>, now: Timestamp) -> Result<DiscardedSecrets, StoreError> {
+        let discarded = self
+            .write(move |connection| {
+                Box::pin(async move {
+                    let mut lost = Lost::discard(now);
+                    encrypt(connection, &keys, &mut lost).await?;
+                    Ok(lost.discarded())
+                })
+            })
+            .await?;
+        self.writer.checkpoint.store(true, Ordering::Relaxed);
+        Ok(discarded)
     }
 }
 
@@ -85,33 +114,39 @@ pub(crate) async fn recorded_key(path: &Path) -> Result<Option<String>, StoreErr
     recorded.map(|row| row.text("id")).transpose()
 }
 
-/// Returns false if the database records this key already.
-async fn encrypt(connection: &mut SqliteConnection, keys: &KeyRing) -> Result<bool, StoreError> {
-    let id = keys.current.as_ref().map(Cipher::id);
+/// Returns whether the database records this key.
+async fn is_recorded(connection: &mut SqliteConnection, keys: &KeyRing) -> Result<bool, StoreError> {
     let recorded = query("SELECT id FROM secret_key")
-        .fetch_optional(&mut *connection)
+        .fetch_optional(connection)
         .await?;
-    if recorded.map(|row| row.text("id")).transpose()?.as_deref() == id {
-        return Ok(false);
-    }
+    let recorded = recorded.map(|row| row.text("id")).transpose()?;
+    Ok(recorded.as_deref() == keys.current.as_ref().map(Cipher::id))
+}
+
+async fn encrypt(
+    connection: &mut SqliteConnection,
+    keys: &KeyRing,
+    lost: &mut Lost,
+) -> Result<(), StoreError> {
     for column in COLUMNS {
-        renew_column(connection, keys, column).await?;
+        renew_column(connection, keys, column, lost).await?;
     }
-    renew_profiles(connection, keys).await?;
+    renew_profiles(connection, keys, lost).await?;
     query("DELETE FROM secret_key").run(&mut *connection).await?;
-    if let Some(id) = id {
+    if let Some(cipher) = &keys.current {
         query("INSERT INTO secret_key (id) VALUES (?1)")
-            .bind(id)
+            .bind(cipher.id())
             .run(connection)
             .await?;
     }
-    Ok(true)
+    Ok(())
 }
 
 async fn renew_column(
     connection: &mut SqliteConnection,
     keys: &KeyRing,
     column: &Column,
+    lost: &mut Lost,
 ) -> Result<(), StoreError> {
     let mut after = Uuid::nil();
     loop {
@@ -122,17 +157,76 @@ async fn renew_column(
         let Some(last) = rows.last() else { return Ok(()) };
         after = last.id("id")?;
         for row in &rows {
-            if let Some(renewed) = keys.renew(column.form, &row.text("value")?)? {
-                query(column.update)
-                    .bind_all(params![row.id("id")?, renewed])
-                    .run(&mut *connection)
-                    .await?;
+            let (id, value) = (row.id("id")?, row.text("value")?);
+            match (keys.renew(column.kind.form(), &value), &mut *lost) {
+                (Ok(None), _) => {}
+                (Ok(Some(renewed)), _) => {
+                    query(column.update)
+                        .bind_all(params![id, renewed])
+                        .run(&mut *connection)
+                        .await?;
+                }
+                (Err(_), Lost::Discard { now, discarded }) => {
+                    discard(connection, keys, column, (id, &value), *now, discarded).await?;
+                }
+                (Err(error), Lost::Keep) => return Err(error),
             }
         }
     }
 }
 
-async fn renew_profiles(connection: &mut SqliteConnection, keys: &KeyRing) -> Result<(), StoreError> {
+/// Discards a value that cannot be decrypted. A job whose request had it fails, and a monitor is paused: they would go on
+/// without it.
+async fn discard(
+    connection: &mut SqliteConnection,
+    keys: &KeyRing,
+    column: &Column,
+    (id, value): (Uuid, &str),
+    now: Timestamp,
+    discarded: &mut DiscardedSecrets,
+) -> Result<(), StoreError> {
+    discarded.count(column.kind);
+    if column.kind.form() == Form::Request {
+        query(column.update)
+            .bind_all(params![id, keys.without_lost_parts(value)?])
+            .run(&mut *connection)
+            .await?;
+    }
+    match column.kind {
+        SecretKind::WebhookSecret => {
+            query("UPDATE team SET webhook_secret = NULL WHERE id = ?1")
+                .bind(id)
+                .run(&mut *connection)
+                .await?;
+        }
+        SecretKind::JobRequest => {
+            let job = JobId(id);
+            let end = (JobStatus::Failed, Some(LOST_REQUEST));
+            discarded.failed_jobs += u64::from(end_early(connection, job, end, now).await?);
+            fail_check(connection, job, LOST_REQUEST, now).await?;
+        }
+        SecretKind::MonitorRequest => {
+            discarded.paused_monitors += u64::from(pause(connection, MonitorId(id), now).await?);
+        }
+        SecretKind::Receiver => {
+            for statement in [
+                "UPDATE outbox SET state = 'given_up' WHERE job_id = ?1 AND state = 'pending'",
+                "DELETE FROM receiver WHERE job_id = ?1",
+            ] {
+                query(statement).bind(id).run(&mut *connection).await?;
+            }
+        }
+        // They have names instead of ids.
+        SecretKind::Profile => {}
+    }
+    Ok(())
+}
+
+async fn renew_profiles(
+    connection: &mut SqliteConnection,
+    keys: &KeyRing,
+    lost: &mut Lost,
+) -> Result<(), StoreError> {
     let names = query("SELECT team_id, name FROM profile")
         .fetch_all(&mut *connection)
         .await?;
@@ -143,8 +237,18 @@ async fn renew_profiles(connection: &mut SqliteConnection, keys: &KeyRing) -> Re
             .fetch_one(&mut *connection)
             .await?;
         let state = decompress_texts(vec![row]).await?.pop().unwrap_or_default();
-        let Some(renewed) = keys.renew(Form::Profile, &state)? else {
-            continue;
+        let renewed = match (keys.renew(Form::Profile, &state), &mut *lost) {
+            (Ok(None), _) => continue,
+            (Ok(Some(renewed)), _) => renewed,
+            (Err(_), Lost::Discard { discarded, .. }) => {
+                discarded.count(SecretKind::Profile);
+                query("DELETE FROM profile WHERE team_id = ?1 AND name = ?2")
+                    .bind_all(params![team, name])
+                    .run(&mut *connection)
+                    .await?;
+                continue;
+            }
+            (Err(error), Lost::Keep) => return Err(error),
         };
         if let Some(state) = compress(vec![renewed]).await?.pop() {
             query("UPDATE profile SET size_bytes = ?3, zstd = ?4 WHERE team_id = ?1 AND name = ?2")

@@ -265,21 +265,31 @@ pub(crate) async fn mark_cancelled(
     job: JobId,
     now: Timestamp,
 ) -> Result<bool, StoreError> {
+    end_early(connection, job, (JobStatus::Cancelled, None), now).await
+}
+
+/// Ends a job that has not ended yet, with a state and the error. Returns false if it has.
+pub(crate) async fn end_early(
+    connection: &mut SqliteConnection,
+    job: JobId,
+    (status, error): (JobStatus, Option<&str>),
+    now: Timestamp,
+) -> Result<bool, StoreError> {
     let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
         .bind(job)
         .fetch_all(&mut *connection)
         .await?;
     let in_flight = begun_pages(&shards)?;
-    let cancelled = query(
-        "UPDATE job SET status = 'cancelled', admitted = min(admitted, completed + failed + ?3), sweep = 1,
-            completed_at = ?2, expires_at = ?2 + retention_ms
+    let ended = query(
+        "UPDATE job SET status = ?4, error = ?5, admitted = min(admitted, completed + failed + ?3),
+            sweep = 1, completed_at = ?2, expires_at = ?2 + retention_ms
          WHERE id = ?1 AND status = 'scraping'",
     )
-    .bind_all(params![job, now, in_flight])
+    .bind_all(params![job, now, in_flight, status.as_str(), error])
     .execute(&mut *connection)
     .await?;
     stop_shards(connection, job).await?;
-    Ok(cancelled == 1)
+    Ok(ended == 1)
 }
 
 /// Prevents any shard of the job from being leased again.

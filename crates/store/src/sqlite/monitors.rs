@@ -169,6 +169,49 @@ async fn cancel_check_jobs(
     Ok(cancelled)
 }
 
+/// Fails a running check, and cancels its jobs. Does nothing if the id is that of another job.
+pub(crate) async fn fail_check(
+    connection: &mut SqliteConnection,
+    check: JobId,
+    error: &str,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let running = query("SELECT monitor_id FROM monitor_check WHERE id = ?1 AND lease_until IS NOT NULL")
+        .bind(check)
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(row) = running else { return Ok(()) };
+    cancel_check_jobs(connection, MonitorId(row.id("monitor_id")?), now).await?;
+    query(
+        "UPDATE monitor_check SET status = 'failed', error = ?2, finished_at = ?3, updated_at = ?3,
+            lease_until = NULL, epoch = epoch + 1
+         WHERE id = ?1",
+    )
+    .bind_all(params![check, error, now])
+    .run(&mut *connection)
+    .await?;
+    query("UPDATE monitor SET check_id = NULL WHERE check_id = ?1")
+        .bind(check)
+        .run(connection)
+        .await
+}
+
+/// Pauses a monitor. Returns false if it is not active.
+pub(crate) async fn pause(
+    connection: &mut SqliteConnection,
+    monitor: MonitorId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    let paused = query(
+        "UPDATE monitor SET status = 'paused', next_run_at = NULL, updated_at = max(?2, updated_at + 1)
+         WHERE id = ?1 AND status = 'active'",
+    )
+    .bind_all(params![monitor, now])
+    .execute(connection)
+    .await?;
+    Ok(paused == 1)
+}
+
 /// Deletes a part of a deleted monitor whose checks are gone, its row last. Returns false if there is none.
 pub(crate) async fn delete_some(connection: &mut SqliteConnection) -> Result<bool, StoreError> {
     let row = query(

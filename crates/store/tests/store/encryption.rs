@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use harvestman_core::api::monitor_response::{CheckStatus, MonitorStatus};
 use harvestman_core::ids::{MonitorId, TeamId};
 use harvestman_store::{
-    JobKind, KEY_FILE, MonitorUpdate, NewJob, NewMonitor, NodeReport, SecretKey, Store, StoreConfig,
-    StoreError, WebhookEvents, new_id,
+    DiscardedSecrets, JobKind, JobStatus, KEY_FILE, MonitorUpdate, NewCheck, NewJob, NewMonitor, NodeReport,
+    SecretKey, SecretKind, StartOutcome, Store, StoreConfig, StoreError, WebhookEvents, new_id,
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row};
@@ -256,6 +257,79 @@ async fn secrets_are_encrypted_and_encrypted_again_on_sqlite() {
 #[tokio::test]
 async fn secrets_are_encrypted_and_encrypted_again_on_postgresql() {
     secrets_are_encrypted_and_encrypted_again(TestFolder::postgres("seal")).await;
+}
+
+async fn secrets_whose_key_is_lost_are_discarded(folder: TestFolder) {
+    let lost = with_key(&folder, "the lost secret key");
+    let store = with_test_times(&folder, open(&lost).await);
+    let Owner { team, job, monitor } = Owner::create(&store).await;
+    let other = new_job(team, JobKind::Crawl, 5);
+    store.create_crawl(&other, None).await.unwrap();
+    let check = NewCheck {
+        monitor,
+        job: NewJob {
+            request: REQUEST.to_owned(),
+            webhook: Some(WebhookEvents::ALL),
+            ..new_job(team, JobKind::Monitor, 0)
+        },
+        due: None,
+        jobs: vec![other.id],
+    };
+    assert_eq!(store.start_check(&check).await, Ok(StartOutcome::Started));
+    store.close().await.unwrap();
+
+    let config = with_key(&folder, "the next secret key");
+    assert!(refusal(&config).await.contains("discard-secrets"));
+    let discarded = Store::discard_lost_secrets(&config).await.unwrap();
+    let values = [
+        (SecretKind::WebhookSecret, 1),
+        (SecretKind::JobRequest, 2),
+        (SecretKind::MonitorRequest, 1),
+        (SecretKind::Receiver, 2),
+        (SecretKind::Profile, 1),
+    ];
+    let expected = DiscardedSecrets {
+        values: values.into(),
+        failed_jobs: 2,
+        paused_monitors: 1,
+    };
+    assert_eq!(discarded, expected);
+    assert!(!stored(&folder).await.contains("sealed:"));
+    let again = Store::discard_lost_secrets(&config).await.unwrap();
+    assert_eq!(again, DiscardedSecrets::default());
+
+    let store = open(&config).await;
+    assert_eq!(store.webhook_secret(team).await.unwrap(), None);
+    assert_eq!(store.profile(team, "shop").await.unwrap(), None);
+    assert_eq!(store.due_event(job.id, NOW).await.unwrap(), None);
+    let failed = store.job(team, job.id, NOW).await.unwrap().unwrap();
+    assert_eq!(failed.status, JobStatus::Failed);
+    assert!(failed.error.unwrap().contains("key that is lost"));
+    assert!(!failed.request.contains("hush") && failed.request.contains(r#""headers":null"#));
+    assert_eq!(
+        lease_all(&store, NOW).await,
+        [],
+        "the job of the failed check is cancelled"
+    );
+    let ended = store.check(monitor, check.job.id, NOW).await.unwrap().unwrap();
+    assert_eq!(ended.status, CheckStatus::Failed);
+    assert!(ended.error.unwrap().contains("key that is lost"));
+    let row = store.monitor(team, monitor).await.unwrap().unwrap();
+    assert_eq!(
+        (row.status, row.next_run_at, row.check),
+        (MonitorStatus::Paused, None, None)
+    );
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn secrets_whose_key_is_lost_are_discarded_on_sqlite() {
+    secrets_whose_key_is_lost_are_discarded(TestFolder::new("lost-key")).await;
+}
+
+#[tokio::test]
+async fn secrets_whose_key_is_lost_are_discarded_on_postgresql() {
+    secrets_whose_key_is_lost_are_discarded(TestFolder::postgres("lost-key")).await;
 }
 
 #[tokio::test]

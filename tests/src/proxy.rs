@@ -50,31 +50,36 @@ impl TestProxy {
         })
     }
 
-    fn start(command: impl FnOnce(SocketAddr, &Path) -> Command) -> TestProxy {
-        let folder = Folder::new().unwrap();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let log = std::fs::File::create(folder.log()).unwrap();
-        let child = command(free, folder.path())
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log)
-            .spawn()
-            .unwrap();
-        let proxy = TestProxy {
-            child,
-            address: free,
-            folder,
-        };
+    fn start(command: impl Fn(SocketAddr, &Path) -> Command) -> TestProxy {
         let since = Instant::now();
-        while TcpStream::connect(free).is_err() {
+        loop {
+            let folder = Folder::new().unwrap();
+            let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+            let log = std::fs::File::create(folder.log()).unwrap();
+            let child = command(free, folder.path())
+                .stdin(Stdio::null())
+                .stdout(log.try_clone().unwrap())
+                .stderr(log)
+                .spawn()
+                .unwrap();
+            let mut proxy = TestProxy {
+                child,
+                address: free,
+                folder,
+            };
+            // It exits if any other socket took the port meanwhile, such as that of an outgoing connection.
+            while proxy.child.try_wait().unwrap().is_none() && since.elapsed() < TIMEOUT {
+                if TcpStream::connect(free).is_ok() {
+                    return proxy;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
             assert!(
                 since.elapsed() < TIMEOUT,
                 "a proxy does not start:\n{}",
                 proxy.log()
             );
-            std::thread::sleep(Duration::from_millis(20));
         }
-        proxy
     }
 
     /// Returns the address that it listens on.

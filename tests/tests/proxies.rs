@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use harvestman_tests::{NameServer, Page, Site, TestProxy, TestServer, tools};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 
 const SECRET: &str = "s3cr3t";
 
@@ -26,10 +26,13 @@ async fn garbage() -> SocketAddr {
     address
 }
 
-/// Returns an address where nothing listens.
-async fn closed() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    listener.local_addr().unwrap()
+/// Returns an address where nothing listens. Its port stays reserved, so that no other test gets it.
+fn closed() -> SocketAddr {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    std::mem::forget(socket);
+    address
 }
 
 fn request(url: &str, country: &str) -> Value {
@@ -121,7 +124,7 @@ async fn proxies_that_fail_are_reported() {
     let with_password = TestProxy::http(Some(("user", SECRET)));
     let socks_with_password = TestProxy::socks(Some(("user", SECRET)));
     let open = TestProxy::http(None);
-    let (closed, garbage) = (closed().await, garbage().await);
+    let (closed, garbage) = (closed(), garbage().await);
     let pools = [
         format!("@AT=http://{closed}"),
         format!("@BE=http://{}", with_password.address()),
@@ -345,7 +348,7 @@ async fn the_browser_uses_the_proxy_of_each_page() {
         "@DE=http://user:{SECRET}@{};@FR=socks5://user:{SECRET}@{};@IT=http://{}",
         http.address(),
         socks.address(),
-        closed().await
+        closed()
     );
     let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let settings = [

@@ -131,6 +131,7 @@ await page.getByText("Running for").waitFor();
 await page.getByRole("link", { name: "Overview" }).first().click();
 await heading(page, "Overview");
 await page.getByRole("region", { name: "Live sessions" }).getByText("stops in").waitFor();
+await page.locator('[aria-label="Recent activity"] li', { hasText: "interact" }).getByText("live", { exact: true }).waitFor();
 await fits(page);
 await page.waitForFunction(() => localStorage.getItem("harvestman:calls:1").includes("wait 1500"));
 await page.goBack();

@@ -14,7 +14,7 @@ use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_navigate, use_query_map};
 
-use crate::components::badge::JobBadge;
+use crate::components::badge::call_badge;
 use crate::components::error_notice::error_notice;
 use crate::components::filter_input::FilterInput;
 use crate::components::icon::{Glyph, Icon};
@@ -333,9 +333,9 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
     let ago = display::ago((browser::now_ms() - entry.created_at.0 as f64) / 1000.0);
     let target = entry.target.clone().unwrap_or_default();
     let opens = route::call_href(&entry);
-    let id = entry.id;
-    let form = form_of(entry.endpoint);
-    let form_input = StoredValue::new((entry.endpoint, target.clone()));
+    let (id, endpoint) = (entry.id, entry.endpoint);
+    let form = form_of(endpoint);
+    let form_input = StoredValue::new((endpoint, target.clone()));
     let run_again = move |_| {
         let (endpoint, target) = form_input.get_value();
         spawn_local(async move {
@@ -362,7 +362,7 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
         }));
     };
     let name = view! {
-        <span class="job-kind">{entry.endpoint.as_str()}</span>
+        <span class="job-kind">{endpoint.as_str()}</span>
         <span class="target">{display::short_url(&target).to_owned()}</span>
     };
     let call = match opens {
@@ -380,7 +380,7 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
             <td class="opt quiet-text cut">{key}</td>
             <td>
                 {match outcome {
-                    Some(status) => view! { <JobBadge status=status.to_string()/> }.into_any(),
+                    Some(outcome) => call_badge(endpoint, outcome),
                     None => view! { <span class="hint">"not recorded"</span> }.into_any(),
                 }}
             </td>

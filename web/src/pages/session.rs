@@ -16,6 +16,7 @@ use leptos::task::spawn_local;
 use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 use serde_json::json;
 
+use crate::components::badge::live_badge;
 use crate::components::button::BusyButton;
 use crate::components::dialog::Confirm;
 use crate::components::screen_header::ScreenHeader;
@@ -314,7 +315,7 @@ fn Session(id: ScrapeId) -> impl IntoView {
         move || match screen.state.get() {
             State::Unknown => ().into_any(),
             State::NotOpen => view! { <span class="badge">"not opened"</span> }.into_any(),
-            State::Live => view! { <span class="badge run">"live"</span> }.into_any(),
+            State::Live => live_badge(),
             State::Ended => view! { <span class="badge">"ended"</span> }.into_any(),
         }
     };

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::clock;
+use crate::components::badge::live_badge;
 use crate::components::dialog::Confirm;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::notice::problem_in_card;
@@ -174,7 +175,7 @@ fn LiveRow(live: Memo<Vec<ConsoleSession>>, id: String, on_stop: Callback<String
     view! {
         <li class="session-row">
             <a class="mono cut" href=route::session_href(&id)>{name}</a>
-            <span class="badge run">"live"</span>
+            {live_badge()}
             {facts}
             <button class="btn small danger" aria-label=label on:click=move |_| on_stop.run(id.clone())>
                 "Stop"

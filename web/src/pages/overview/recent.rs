@@ -5,7 +5,7 @@ use harvestman_core::api::team::{Call, Endpoint};
 use leptos::prelude::*;
 
 use super::RecentActivity;
-use crate::components::badge::JobBadge;
+use crate::components::badge::call_badge;
 use crate::limits::RECENT_CALLS;
 use crate::{browser, display, route};
 
@@ -30,7 +30,7 @@ fn row(Call { entry, outcome, .. }: Call, jobs: &[ConsoleJob]) -> AnyView {
             {display::short_url(entry.target.as_deref().unwrap_or_default()).to_owned()}
         </span>
         {match outcome {
-            Some(status) => view! { <JobBadge status=status.to_string()/> }.into_any(),
+            Some(outcome) => call_badge(entry.endpoint, outcome),
             None => view! { <span></span> }.into_any(),
         }}
         <span class="num">{pages}</span>

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::clock;
+use crate::components::badge::live_badge;
 use crate::components::dialog::Confirm;
 use crate::console::Console;
 use crate::pages::sessions::session_name;
@@ -193,7 +194,7 @@ fn SessionRow(id: String) -> impl IntoView {
         <li>
             <a class="job-row" href=href>
                 <span class="cut mono">{move || one.with(|one| one.as_ref().map(session_name))}</span>
-                <span class="badge run">"live"</span>
+                {live_badge()}
                 <span class="num">
                     {move || one.with(|one| one.as_ref().map(|one| display::plural(one.credits, "credit", "credits")))}
                 </span>

@@ -140,4 +140,26 @@ assert.ok(Math.hypot(shown.x - x, shown.y - y) < 60, `the name is at ${shown.x},
 assert.ok(shown.x >= box.x && shown.x + shown.width <= box.x + box.width, "the name is inside the picture");
 await page.mouse.move(box.x + 2, box.y + 2);
 await name.waitFor({ state: "detached" });
+
+// The graph does what its help says.
+await page.getByText("Drag to move. To zoom, press + or -, or hold Shift and scroll. Click a page to read it.").waitFor();
+const changesPicture = async (act) => {
+  const before = await picture.evaluate((canvas) => canvas.toDataURL());
+  await act();
+  await page.waitForFunction((before) => document.querySelector(".graph-canvas").toDataURL() !== before, before);
+};
+await picture.focus();
+await changesPicture(() => page.keyboard.press("+"));
+await changesPicture(() => page.keyboard.press("-"));
+await page.keyboard.down("Shift");
+// With Shift, Chromium reports the wheel of a real mouse as horizontal.
+await changesPicture(() => page.mouse.wheel(-240, 0));
+await changesPicture(() => page.mouse.wheel(0, 240));
+await page.keyboard.up("Shift");
+await page.mouse.down();
+await changesPicture(() => page.mouse.move(box.x + 90, box.y + 50));
+await page.mouse.up();
+await changesPicture(() => page.keyboard.press("0"));
+await page.mouse.click(x, y);
+await page.waitForURL(/page=\d+/);
 await done("state: ok");

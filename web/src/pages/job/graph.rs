@@ -298,7 +298,12 @@ impl GraphView {
         // Without a modifier key, the wheel scrolls the page.
         if event.ctrl_key() || event.meta_key() || event.shift_key() {
             event.prevent_default();
-            self.zoom_at((-event.delta_y() / 240.0).exp(), point_of(event));
+            // With Shift, browsers report a wheel as horizontal.
+            let delta = match event.delta_y() {
+                0.0 => event.delta_x(),
+                delta => delta,
+            };
+            self.zoom_at((-delta / 240.0).exp(), point_of(event));
         }
     }
 

@@ -1,4 +1,4 @@
-// The command palette finds jobs on the server, keys, settings and the documentation.
+// The command palette finds jobs on the server, keys, settings and the documentation, and works by keyboard.
 // Usage: console_palette.mjs ORIGIN KEY JOB_ID URL EXTRACT_ID, where the job is a crawl of the URL, older than the 100
 // newest jobs. The team has a key of the name `colleague`.
 
@@ -38,6 +38,22 @@ await look("density");
 assert.deepEqual(await findings(), []);
 await option("setting").click();
 await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor();
+
+// The keyboard selects a result and opens it, and closes the palette.
+await look("theme");
+const selected = page.locator("[role=option][aria-selected=true]");
+const first = await selected.innerText();
+await page.keyboard.press("ArrowDown");
+const second = await selected.innerText();
+assert.notEqual(second, first);
+await page.keyboard.press("ArrowUp");
+assert.equal(await selected.innerText(), first);
+await page.keyboard.press("Escape");
+await input.waitFor({ state: "hidden" });
+await look("monitors");
+await page.keyboard.press("Enter");
+await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
+
 await look("cancel a crawl");
 const [docs] = await Promise.all([page.context().waitForEvent("page"), option("Search the documentation").click()]);
 await docs.getByRole("heading", { level: 1, name: "Results for “cancel a crawl”" }).waitFor();

@@ -6,8 +6,10 @@
 //! takes long must release its memory when others wait, so that slow hosts block nobody.
 //!
 //! Large bodies that arrive faster than they are converted only fill the memory. Each waits a moment for those before
-//! it to be released: for room for all of it if its length is known, as two that grow would wait for each other.
+//! it to be released, and longer while one of these was read and is being converted. It waits for room for all of it if
+//! its length is known, as two that grow would wait for each other.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -27,6 +29,8 @@ pub(crate) struct Budget {
     turn: Arc<Semaphore>,
     /// What large bodies hold together before the next one waits a moment.
     large: Pool,
+    /// Bodies among these that were read.
+    read: Arc<AtomicUsize>,
     /// Bodies that wait for memory.
     waiting: AtomicUsize,
     /// Wakes the body that has been too slow for longest.
@@ -65,6 +69,7 @@ impl Budget {
             last: Pool::new(last),
             turn: Arc::new(Semaphore::new(1)),
             large: Pool::new(limits::LARGE_BODIES_BYTES),
+            read: Arc::default(),
             waiting: AtomicUsize::new(0),
             reclaim: Notify::new(),
         }
@@ -81,6 +86,10 @@ impl Budget {
             last: None,
             turn: None,
             large: LargeShare::Held(None),
+            read: Read {
+                count: self.read.clone(),
+                is_counted: false,
+            },
             overdue_at: None,
         }
     }
@@ -104,14 +113,21 @@ impl Budget {
         });
     }
 
-    /// Waits until the large bodies together need no more than [`limits::LARGE_BODIES_BYTES`], but only a moment.
+    /// Waits until the large bodies together need no more than [`limits::LARGE_BODIES_BYTES`], but only a moment, or
+    /// longer while one of them is being converted.
     async fn wait_for_large_bodies(&self, share: &mut LargeShare, bytes: u64) {
         let LargeShare::Held(held) = share else { return };
         let missing = units(bytes).min(self.large.units) - units_in(held.as_ref());
-        match timeout(limits::LARGE_BODY_WAIT, self.large.acquire(missing)).await {
-            Ok(more) => add(held, more),
-            Err(_) => *share = LargeShare::TimedOut,
+        let mut room = pin!(self.large.acquire(missing));
+        let end = Instant::now() + limits::CONVERTED_BODY_WAIT;
+        loop {
+            match timeout(limits::LARGE_BODY_WAIT, &mut room).await {
+                Ok(more) => return add(held, more),
+                Err(_) if Instant::now() < end && self.read.load(Ordering::Relaxed) > 0 => {}
+                Err(_) => break,
+            }
         }
+        *share = LargeShare::TimedOut;
     }
 
     async fn grow(&self, reservation: &mut Reservation, missing: u32) {
@@ -208,8 +224,23 @@ pub(crate) struct Reservation {
     /// The right to use the last pool while the body is being read.
     turn: Option<OwnedSemaphorePermit>,
     large: LargeShare,
+    read: Read,
     /// When the body counts as slow; `None` before it grows beyond its first reservation.
     overdue_at: Option<Instant>,
+}
+
+/// Counts a large body that was read until it is dropped.
+struct Read {
+    count: Arc<AtomicUsize>,
+    is_counted: bool,
+}
+
+impl Drop for Read {
+    fn drop(&mut self) {
+        if self.is_counted {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What a body holds of the pool of large bodies.
@@ -228,6 +259,10 @@ impl Reservation {
     /// Releases what a finished body of `length_bytes` does not need.
     pub(crate) fn shrink(&mut self, length_bytes: u64) {
         self.turn = None;
+        if matches!(self.large, LargeShare::Held(Some(_))) && !self.read.is_counted {
+            self.read.is_counted = true;
+            self.read.count.fetch_add(1, Ordering::Relaxed);
+        }
         let mut needed = units(length_bytes) as usize;
         for held in [Some(&mut self.first), self.growth.as_mut(), self.last.as_mut()] {
             let Some(held) = held else { continue };
@@ -349,6 +384,29 @@ mod tests {
         assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT);
         budget.cover(&mut three, 50 * MIB).await;
         assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT, "it waits once");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_body_waits_longer_for_one_that_is_being_converted() {
+        let budget = Budget::new(limits::BODY_BUDGET_BYTES);
+        let mut read = budget.reserve(None).await;
+        budget.cover(&mut read, 8 * MIB).await;
+        read.shrink(8 * MIB);
+        let started = Instant::now();
+        let mut next = budget.reserve(None).await;
+        {
+            let mut waiting = Box::pin(budget.cover(&mut next, 8 * MIB));
+            assert!(timeout(limits::LARGE_BODY_WAIT * 3, &mut waiting).await.is_err());
+            drop(read);
+            waiting.await;
+        }
+        assert_eq!(started.elapsed(), limits::LARGE_BODY_WAIT * 3);
+
+        next.shrink(8 * MIB);
+        let started = Instant::now();
+        let mut last = budget.reserve(None).await;
+        budget.cover(&mut last, 8 * MIB).await;
+        assert_eq!(started.elapsed(), limits::CONVERTED_BODY_WAIT, "it has an end");
     }
 
     #[tokio::test(start_paused = true)]

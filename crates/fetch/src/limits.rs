@@ -61,6 +61,8 @@ pub const LARGE_BODIES_BYTES: u64 = 12 * 1024 * 1024;
 /// How long a large body waits for others. Long enough to convert a few pages of 10 MB; too short to slow down a host
 /// that takes seconds for such a page.
 pub const LARGE_BODY_WAIT: Duration = Duration::from_secs(1);
+/// The same while a large body is being converted: it will be released soon.
+pub const CONVERTED_BODY_WAIT: Duration = Duration::from_secs(10);
 /// Time that a body above [`FIRST_RESERVATION_BYTES`] has before it must release its memory, if others wait for it.
 pub const SLOW_BODY_TIME: Duration = Duration::from_secs(10);
 /// Interval at which a body that waits for memory makes a slow one release its own.

@@ -30,20 +30,19 @@ pub(super) fn find(operators: &[ContentOp]) -> Vec<DrawnBullet> {
     let (mut matrix, mut saved) = (Matrix::IDENTITY, Vec::new());
     let mut shape = None;
     for operator in operators {
-        let numbers = || operator.operands.iter().map(number);
+        let operands = operator.operands.as_slice();
         match operator.operator.as_str() {
             "q" if saved.len() < SAVED => saved.push(matrix),
             "Q" => matrix = saved.pop().unwrap_or(matrix),
-            "cm" => matrix = Matrix::of(numbers()).then(&matrix),
+            "cm" => matrix = Matrix::of(operands).then(&matrix),
             "m" | "l" | "c" | "v" | "y" => {
-                let numbers: Vec<f32> = numbers().collect();
-                for point in numbers.chunks_exact(2) {
-                    Bounds::add(&mut shape, matrix.apply(point[0], point[1]));
+                for point in operands.chunks_exact(2) {
+                    Bounds::add(&mut shape, matrix.apply(number(&point[0]), number(&point[1])));
                 }
             }
             "re" => {
-                let numbers: Vec<f32> = numbers().collect();
-                if let [x, y, width, height] = numbers[..] {
+                if let [x, y, width, height] = operands {
+                    let [x, y, width, height] = [x, y, width, height].map(number);
                     Bounds::add(&mut shape, matrix.apply(x, y));
                     Bounds::add(&mut shape, matrix.apply(x + width, y + height));
                 }
@@ -74,12 +73,8 @@ struct Matrix([f32; 6]);
 impl Matrix {
     const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    fn of(numbers: impl Iterator<Item = f32>) -> Self {
-        let mut matrix = [0.0; 6];
-        for (entry, number) in matrix.iter_mut().zip(numbers) {
-            *entry = number;
-        }
-        Self(matrix)
+    fn of(operands: &[PdfValue]) -> Self {
+        Self(std::array::from_fn(|at| operands.get(at).map_or(0.0, number)))
     }
 
     fn apply(&self, x: f32, y: f32) -> (f32, f32) {

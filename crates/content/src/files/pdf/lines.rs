@@ -83,7 +83,7 @@ pub(super) fn read(body: &[u8], pages: impl Iterator<Item = u32>) -> Vec<PageLin
         analyzer.filter_spans_for_page(&mut spans, page);
         let (glyphs, spans): (Vec<_>, _) = spans.into_iter().partition(is_marker);
         let lines = analyzer.group_spans_into_lines_pub(spans);
-        let markers = glyphs.into_iter().map(Mark::of);
+        let markers = glyphs.into_iter().map(Mark::from);
         let markers = markers.chain(backend.take_bullets().into_iter().map(Mark::from));
         Some(PageLines::new(&lines, &markers.collect::<Vec<_>>(), &page_box))
     };
@@ -100,8 +100,8 @@ struct Mark {
     is_drawn: bool,
 }
 
-impl Mark {
-    fn of(span: TextSpan) -> Self {
+impl From<TextSpan> for Mark {
+    fn from(span: TextSpan) -> Self {
         Self {
             text: span.text,
             left: span.x,

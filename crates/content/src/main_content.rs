@@ -9,6 +9,7 @@
 
 mod alike;
 mod apply;
+mod block;
 mod block_text;
 mod classifier;
 mod containers;
@@ -22,6 +23,7 @@ mod kind;
 mod landmarks;
 mod link_target;
 mod marked;
+mod open_elements;
 mod prune;
 mod repeats;
 mod restore;
@@ -34,8 +36,8 @@ mod words;
 
 use url::Url;
 
+use self::block::Block;
 use self::element_names::{LISTS_SITE, NameHints};
-use self::features::Block;
 use self::hints::Hint;
 use self::kind::PageKind;
 use self::marked::{Marked, within};

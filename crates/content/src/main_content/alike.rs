@@ -2,7 +2,7 @@
 //! whether its prices or signatures are content is decided once, not for each of them: what the model sees of a
 //! single one depends on its length and place.
 
-use super::features::{Block, Look};
+use super::block::{Block, Look};
 use crate::hash::HashMap;
 
 /// Sets the odds of every block to the mean of the blocks that look like it.

@@ -1,7 +1,7 @@
 //! Applies the model's decisions to the tree: drops single texts, elements in which nothing is left, and
 //! table rows only as a whole.
 
-use super::features::Block;
+use super::block::Block;
 use super::skipped::is_skipped;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
@@ -129,7 +129,7 @@ fn pictures(
             && block.size() <= MAX_CAPTION_WORDS
             && block.linked_percent() < MIN_REFERENCE_PERCENT
             && !block.leads_away
-            && !block.named_beside;
+            && !block.is_named_beside();
         if !is_caption {
             continue;
         }

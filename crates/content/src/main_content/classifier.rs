@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use self::forest::Forest;
 use super::alike;
-use super::features::Block;
+use super::block::Block;
 use super::kind::PageKind;
 
 /// File format, in little-endian `i32`: the number of trees; for each tree its number of splits, the splits

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use super::features::Block;
+use super::block::Block;
 use super::kind::PageKind;
 use super::stated;
 use crate::html::dom::Dom;

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::features::Block;
+use super::block::Block;
 use super::kind::PageKind;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -38,15 +38,15 @@ pub(super) fn adjust(
     let main = only_main(dom, body);
     let is_inside = |block: &Block| main.is_none_or(|main| (main..dom.end(main)).contains(&block.id));
     let is_of_site = |block: &Block| match main {
-        Some(_) => !is_inside(block) && block.of_site,
-        None => block.in_navigation,
+        Some(_) => !is_inside(block) && block.is_of_site(),
+        None => block.is_in_navigation(),
     };
     let (mut own, mut likely, mut navigation) = (0, 0, 0);
     for (block, &probability) in blocks.iter().zip(&*probabilities) {
         let (size, is_likely) = (i64::from(block.size()), probability >= LIKELY);
         if is_of_site(block) {
             navigation += if is_likely { size } else { 0 };
-        } else if is_inside(block) && !block.of_site {
+        } else if is_inside(block) && !block.is_of_site() {
             own += size;
             likely += if is_likely { size } else { 0 };
         }
@@ -64,10 +64,10 @@ pub(super) fn adjust(
     for (block, probability) in blocks.iter().zip(probabilities) {
         let is_linked = block.linked_percent() >= LINKED_PERCENT;
         // In documentation, a name such as `meta` or `tags` is that of a note.
-        let is_beside = block.of_site
+        let is_beside = block.is_of_site()
             || match is_documentation && !is_linked {
-                true => block.surely_beside,
-                false => block.named_beside,
+                true => block.is_surely_beside(),
+                false => block.is_named_beside(),
             };
         if leaves_navigation && is_of_site(block) && !block.is_title() {
             *probability = 0;
@@ -82,7 +82,7 @@ pub(super) fn adjust(
 
 /// Returns the nodes from the first to the last text that is likely content in the smallest element that has most of it.
 fn content(dom: &Dom, body: NodeId, blocks: &[Block], probabilities: &[i32]) -> Range<NodeId> {
-    let is_likely = |&(block, &probability): &(&Block, &i32)| probability >= LIKELY && !block.of_site;
+    let is_likely = |&(block, &probability): &(&Block, &i32)| probability >= LIKELY && !block.is_of_site();
     let likely = || {
         blocks
             .iter()
@@ -113,7 +113,7 @@ fn content(dom: &Dom, body: NodeId, blocks: &[Block], probabilities: &[i32]) -> 
     let last = inside.next_back().unwrap_or(first);
     // Paragraphs that follow belong to it, too.
     let is_paragraph = |block: &&Block| {
-        block.size() >= PARAGRAPH_WORDS && block.linked_percent() < LINKED_PERCENT && !block.of_site
+        block.size() >= PARAGRAPH_WORDS && block.linked_percent() < LINKED_PERCENT && !block.is_of_site()
     };
     let after = blocks.iter().skip_while(|block| block.id <= last);
     let more = after

@@ -1,7 +1,7 @@
 //! Finds kept blocks that repeat the text of earlier ones. Some pages have a second copy of their text for machines
 //! or for another layout, often in one block.
 
-use super::features::Block;
+use super::block::Block;
 use super::kind::PageKind;
 use super::stated;
 use crate::hash::HashSet;
@@ -52,7 +52,7 @@ pub(super) fn drop_repeated(
             left = left.saturating_sub(text.len());
             let bytes = text.bytes().filter(|b| !b.is_ascii_whitespace()).count();
             // The text of an element that contains other blocks is not its own.
-            let is_own = bytes as u64 * 10 <= u64::from(block.features[0].unsigned_abs()) * 11;
+            let is_own = bytes as u64 * 10 <= u64::from(block.bytes().unsigned_abs()) * 11;
             let others = stated::keys(&text).filter(|key| *key != start && starts.contains(key));
             is_own && others.collect::<HashSet<u64>>().len() >= MIN_JOINED
         };

@@ -1,7 +1,7 @@
 //! Corrects the model's decisions where the structure of the page says more than one block can: keeps what
 //! is surrounded by kept text, and everything if the page has no distinct main part.
 
-use super::features::Block;
+use super::block::Block;
 use super::kind::PageKind;
 use crate::html::dom::{Dom, NodeId};
 use crate::html::tag::Tag;
@@ -32,7 +32,8 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
     // Backwards, so that a heading can introduce one that introduces text.
     for (at, block) in blocks.iter().enumerate().rev() {
         // A heading outside the content is kept only with text that is outside too, such as a comment.
-        let is_apart = block.named_beside && blocks.get(at + 1).is_none_or(|next| !next.named_beside);
+        let is_apart =
+            block.is_named_beside() && blocks.get(at + 1).is_none_or(|next| !next.is_named_beside());
         if keep[at] || block.leads_away || is_apart {
             continue;
         }
@@ -43,9 +44,9 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
             && probabilities.get(at + 1).is_some_and(|&next| next >= cut)
             && level(at + 1) > level(at);
         let among = is_kept(at.checked_sub(1)) && is_kept(Some(at + 1));
-        let beside = block.within_main && probabilities[at] >= MIN_BESIDE_PROBABILITY;
+        let beside = block.is_within_main() && probabilities[at] >= MIN_BESIDE_PROBABILITY;
         if introduces
-            || !block.named_beside && (block.in_contents || block.among_paragraphs && (among || beside))
+            || !block.is_named_beside() && (block.in_contents || block.among_paragraphs && (among || beside))
         {
             probabilities[at] = cut;
         }
@@ -81,7 +82,7 @@ fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut:
         let may_introduce = (2..7).contains(&level(at))
             && (MIN_SECTION_PROBABILITY..cut).contains(&probabilities[at])
             && !blocks[at].leads_away
-            && !blocks[at].named_beside;
+            && !blocks[at].is_named_beside();
         if !may_introduce {
             continue;
         }
@@ -142,7 +143,7 @@ fn restore_structures(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
             && (between || is_announcement(dom, before))
         {
             for (block, probability) in blocks[at..end].iter().zip(&mut probabilities[at..end]) {
-                if !block.leads_away && !block.named_beside {
+                if !block.leads_away && !block.is_named_beside() {
                     *probability = cut.max(*probability);
                 }
             }
@@ -177,7 +178,7 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
         let kept = items.iter().filter(|&&(_, at)| probabilities[at] >= cut);
         if kept.map(|&(_, at)| words(at)).sum::<i64>() * 2 >= all {
             for &(_, at) in items {
-                if !blocks[at].named_beside {
+                if !blocks[at].is_named_beside() {
                     probabilities[at] = probabilities[at].max(cut);
                 }
             }
@@ -188,11 +189,11 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
 /// Keeps all text except navigation, headers and footers when the best cut is not expected to be right.
 /// Returns whether it did.
 pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], expected: i64) -> bool {
-    if expected >= MIN_EXPECTED || blocks.iter().all(|block| block.of_site) {
+    if expected >= MIN_EXPECTED || blocks.iter().all(|block| block.is_of_site()) {
         return false;
     }
     for (probability, block) in probabilities.iter_mut().zip(blocks) {
-        *probability = if block.of_site { 0 } else { 1000 };
+        *probability = if block.is_of_site() { 0 } else { 1000 };
     }
     true
 }

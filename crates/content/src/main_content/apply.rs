@@ -1,6 +1,8 @@
 //! Applies the model's decisions to the tree: drops single texts, elements in which nothing is left, and
 //! table rows only as a whole.
 
+use std::ops::Range;
+
 use super::block::Block;
 use super::skipped::is_skipped;
 use super::weights::TextWeights;
@@ -30,10 +32,26 @@ pub(super) fn apply(
     dropped: &mut [bool],
 ) -> bool {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let keep = kept_blocks(dom, blocks, probabilities, cut);
+    let Some(texts) = Texts::of(dom, body, weights, &keep) else {
+        return false;
+    };
+    let content = texts.with_images(dom, body);
+    let shows = pictures(dom, blocks, &keep, &texts.stays, content.clone());
+    for id in dom.below(body) {
+        let at = id as usize;
+        let outside = !kept[at] || !content.contains(&id);
+        dropped[at] =
+            !texts.stays[at] && (texts.goes[at] && !shows[at] || (dom.tag(id) != Tag::Text && outside));
+    }
+    true
+}
+
+/// Returns by node whether it is a block that is kept. Cells of one row are kept or dropped together.
+fn kept_blocks(dom: &Dom, blocks: &[Block], probabilities: &[i32], cut: i32) -> Vec<bool> {
     let mut keep = vec![false; dom.nodes.len()];
     let mut at = 0;
     while at < blocks.len() {
-        // Cells of one row are kept or dropped together.
         let row = row_of(dom, blocks[at].id);
         let mut end = at + 1;
         while row.is_some() && end < blocks.len() && row_of(dom, blocks[end].id) == row {
@@ -51,77 +69,92 @@ pub(super) fn apply(
         }
         at = end;
     }
-    // By node: whether text below it is kept, and whether text below it is dropped.
-    let mut stays = vec![false; dom.nodes.len()];
-    let mut goes = vec![false; dom.nodes.len()];
-    let (mut first, mut last) = (NodeId::MAX, 0);
-    let mut at = body + 1;
-    while at < dom.end(body) {
-        let tag = dom.tag(at);
-        if is_skipped(dom, at) {
-            at = dom.end(at);
-            continue;
-        }
-        if tag == Tag::Text && !dom.text(at).trim().is_empty() {
-            let stay = keep[weights.block(at) as usize];
-            (stays[at as usize], goes[at as usize]) = (stay, !stay);
-            if stay {
-                (first, last) = (first.min(at), at);
+    keep
+}
+
+/// The texts that are kept and dropped.
+struct Texts {
+    /// By node: whether text below it is kept, and whether text below it is dropped.
+    stays: Vec<bool>,
+    goes: Vec<bool>,
+    /// The first and the last text that are kept.
+    first: NodeId,
+    last: NodeId,
+}
+
+impl Texts {
+    /// Reads the texts of a page; `None` if none of them is kept.
+    fn of(dom: &Dom, body: NodeId, weights: &TextWeights, keep: &[bool]) -> Option<Texts> {
+        let mut stays = vec![false; dom.nodes.len()];
+        let mut goes = vec![false; dom.nodes.len()];
+        let (mut first, mut last) = (None, 0);
+        let mut at = body + 1;
+        while at < dom.end(body) {
+            if is_skipped(dom, at) {
+                at = dom.end(at);
+                continue;
             }
-        }
-        at += 1;
-    }
-    if last == 0 {
-        return false;
-    }
-    for id in (body + 1..dom.end(body)).rev() {
-        let parent = dom.parent(id) as usize;
-        stays[parent] |= stays[id as usize];
-        goes[parent] |= goes[id as usize];
-    }
-    // A code block is kept whole when one of its lines is.
-    let mut at = body + 1;
-    while at < dom.end(body) {
-        let end = dom.end(at);
-        if stays[at as usize] && code::is_block(dom, at) {
-            stays[at as usize..end as usize].fill(true);
-            goes[at as usize..end as usize].fill(false);
-            at = end;
-        } else {
+            if dom.tag(at) == Tag::Text && !dom.text(at).trim().is_empty() {
+                let stay = keep[weights.block(at) as usize];
+                (stays[at as usize], goes[at as usize]) = (stay, !stay);
+                if stay {
+                    (first, last) = (first.or(Some(at)), at);
+                }
+            }
             at += 1;
         }
+        let first = first?;
+        for id in dom.below(body).rev() {
+            let parent = dom.parent(id) as usize;
+            stays[parent] |= stays[id as usize];
+            goes[parent] |= goes[id as usize];
+        }
+        let mut texts = Texts {
+            stays,
+            goes,
+            first,
+            last,
+        };
+        texts.keep_code_whole(dom, body);
+        Some(texts)
     }
-    // Before the first and after the last kept text, keep what has no text (images) up to the nearest dropped text,
-    // within the enclosing element.
-    let whole = |id: NodeId| {
-        let up = dom.ancestors(id).take_while(|&n| n > body && !goes[n as usize]);
-        up.last().unwrap_or(id)
-    };
-    let is_dropped_text = |id: &NodeId| dom.tag(*id) == Tag::Text && goes[*id as usize];
-    let (begin, end) = (whole(first), whole(last));
-    first = (dom.parent(begin) + 1..begin)
-        .rev()
-        .find(is_dropped_text)
-        .map_or(dom.parent(begin) + 1, |text| text + 1);
-    let around = dom.end(dom.parent(end));
-    last = (dom.end(end)..around).find(is_dropped_text).unwrap_or(around);
-    let shows = pictures(dom, blocks, &keep, &stays, first..last);
-    for id in body + 1..dom.end(body) {
-        let at = id as usize;
-        let outside = !kept[at] || id < first || id >= last;
-        dropped[at] = !stays[at] && (goes[at] && !shows[at] || (dom.tag(id) != Tag::Text && outside));
+
+    /// Keeps all of a code block when one of its lines is kept.
+    fn keep_code_whole(&mut self, dom: &Dom, body: NodeId) {
+        let mut at = body + 1;
+        while at < dom.end(body) {
+            let end = dom.end(at);
+            if self.stays[at as usize] && code::is_block(dom, at) {
+                self.stays[at as usize..end as usize].fill(true);
+                self.goes[at as usize..end as usize].fill(false);
+                at = end;
+            } else {
+                at += 1;
+            }
+        }
     }
-    true
+
+    /// Returns the nodes from the first to the last kept text, with what has no text (images) before and after, up to
+    /// the nearest dropped text, within the enclosing element.
+    fn with_images(&self, dom: &Dom, body: NodeId) -> Range<NodeId> {
+        let whole = |id: NodeId| {
+            let up = dom
+                .ancestors(id)
+                .take_while(|&n| n > body && !self.goes[n as usize]);
+            up.last().unwrap_or(id)
+        };
+        let is_dropped = |id: &NodeId| dom.tag(*id) == Tag::Text && self.goes[*id as usize];
+        let (first, last) = (whole(self.first), whole(self.last));
+        let start = dom.parent(first) + 1;
+        let end = dom.end(dom.parent(last));
+        let dropped_before = (start..first).rev().find(is_dropped);
+        let dropped_after = (dom.end(last)..end).find(is_dropped);
+        dropped_before.map_or(start, |text| text + 1)..dropped_after.unwrap_or(end)
+    }
 }
 
 /// Returns by node whether it is or contains a picture among the paragraphs whose caption alone is dropped.
-fn pictures(
-    dom: &Dom,
-    blocks: &[Block],
-    keep: &[bool],
-    stays: &[bool],
-    within: std::ops::Range<NodeId>,
-) -> Vec<bool> {
+fn pictures(dom: &Dom, blocks: &[Block], keep: &[bool], stays: &[bool], within: Range<NodeId>) -> Vec<bool> {
     let mut shows = vec![false; dom.nodes.len()];
     for (at, block) in blocks.iter().enumerate() {
         let is_caption = !keep[block.id as usize]

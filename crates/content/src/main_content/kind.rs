@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use crate::html::dom::{Dom, attr};
+use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// Kinds of pages that are pruned differently.
@@ -20,54 +20,19 @@ pub(super) enum PageKind {
     Other,
 }
 
-/// Detects the kind from URL, `og:type`, generator, JSON-LD types and `itemtype`.
-pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
-    let host = url.host_str().unwrap_or("").to_ascii_lowercase();
-    let path = url.path().to_ascii_lowercase();
-    let (mut og_article, mut generator, mut types) = (false, String::new(), String::new());
-    for id in 0..dom.len() {
-        match dom.tag(id) {
-            Tag::Meta => {
-                let content = dom.attr(id, attr::CONTENT).unwrap_or("");
-                if dom.attr(id, attr::PROPERTY).is_some_and(|p| p == "og:type") {
-                    og_article |= content.eq_ignore_ascii_case("article");
-                }
-                if dom
-                    .attr(id, attr::NAME)
-                    .is_some_and(|n| n.eq_ignore_ascii_case("generator"))
-                {
-                    generator.push_str(&content.to_ascii_lowercase());
-                    generator.push(' ');
-                }
-            }
-            Tag::Script if dom.attr(id, attr::TYPE).is_some_and(|t| t.contains("ld+json")) => {
-                let text = dom.below(id).next().map_or("", |text| dom.text(text));
-                types.extend(text.chars().filter(|c| !c.is_whitespace()).take(20_000));
-            }
-            _ if dom.attr(id, attr::ITEMTYPE).is_some() => {
-                types.push_str(&format!(
-                    "\"@type\":\"{}\"",
-                    dom.attr(id, attr::ITEMTYPE)
-                        .unwrap_or("")
-                        .rsplit('/')
-                        .next()
-                        .unwrap_or("")
-                ));
-            }
-            _ => {}
-        }
-        if types.len() > 100_000 {
-            break;
-        }
-    }
-    let has_type = |names: &[&str]| {
-        names.iter().any(|name| {
-            types.contains(&format!("\"@type\":\"{name}\""))
-                || types.contains(&format!("\"@type\":[\"{name}\""))
-        })
-    };
-    let in_path = |words: &[&str]| words.iter().any(|word| path.contains(word));
-    let forum_generators = [
+/// What makes a page one of a kind: its generator, its URL, and the types that it states. All in lower case but the
+/// types.
+struct Signs {
+    types: &'static [&'static str],
+    generators: &'static [&'static str],
+    host_starts: &'static [&'static str],
+    host_ends: &'static [&'static str],
+    paths: &'static [&'static str],
+}
+
+const FORUM: Signs = Signs {
+    types: &["DiscussionForumPosting", "QAPage"],
+    generators: &[
         "phpbb",
         "vbulletin",
         "xenforo",
@@ -77,35 +42,33 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
         "flarum",
         "nodebb",
         "invision",
-    ];
-    if has_type(&["DiscussionForumPosting", "QAPage"])
-        || forum_generators.iter().any(|name| generator.contains(name))
-        || in_path(&[
-            "/forum",
-            "/threads/",
-            "/thread/",
-            "/topic/",
-            "/viewtopic",
-            "/showthread",
-            "/questions/",
-            "/discussions/",
-            "/comments/",
-        ])
-        || [
-            "forum.",
-            "forums.",
-            "community.",
-            "discuss.",
-            "boards.",
-            "discourse.",
-            "talk.",
-        ]
-        .iter()
-        .any(|start| host.starts_with(start))
-    {
-        return PageKind::Forum;
-    }
-    let doc_generators = [
+    ],
+    host_starts: &[
+        "forum.",
+        "forums.",
+        "community.",
+        "discuss.",
+        "boards.",
+        "discourse.",
+        "talk.",
+    ],
+    host_ends: &[],
+    paths: &[
+        "/forum",
+        "/threads/",
+        "/thread/",
+        "/topic/",
+        "/viewtopic",
+        "/showthread",
+        "/questions/",
+        "/discussions/",
+        "/comments/",
+    ],
+};
+
+const DOCUMENTATION: Signs = Signs {
+    types: &["TechArticle", "APIReference"],
+    generators: &[
         "antora",
         "asciidoctor",
         "crystal docs",
@@ -138,76 +101,135 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
         "typedoc",
         "vitepress",
         "vuepress",
-    ];
-    if has_type(&["TechArticle", "APIReference"])
-        || doc_generators.iter().any(|name| generator.contains(name))
-        || [
-            "docs.",
-            "doc.",
-            "developer.",
-            "developers.",
-            "learn.",
-            "wiki.",
-            "api.",
-            "help.",
-            "support.",
-        ]
-        .iter()
-        .any(|start| host.starts_with(start))
-        || in_path(&[
-            "/docs/",
-            "/doc/",
-            "/documentation",
-            "/reference/",
-            "/manual/",
-            "/wiki/",
-            "/guide/",
-            "/guides/",
-            "/tutorial",
-            "/api/",
-            "/handbook",
-        ])
-        || host.ends_with("wikipedia.org")
-        || host.ends_with("readthedocs.io")
-    {
-        return PageKind::Documentation;
+    ],
+    host_starts: &[
+        "docs.",
+        "doc.",
+        "developer.",
+        "developers.",
+        "learn.",
+        "wiki.",
+        "api.",
+        "help.",
+        "support.",
+    ],
+    host_ends: &["wikipedia.org", "readthedocs.io"],
+    paths: &[
+        "/docs/",
+        "/doc/",
+        "/documentation",
+        "/reference/",
+        "/manual/",
+        "/wiki/",
+        "/guide/",
+        "/guides/",
+        "/tutorial",
+        "/api/",
+        "/handbook",
+    ],
+};
+
+const PRODUCTS: &[&str] = &["Product", "ProductGroup"];
+const LISTS: &[&str] = &["ItemList", "CollectionPage", "SearchResultsPage"];
+/// Types of lists that may be of products.
+const PRODUCT_LISTS: &[&str] = &["ItemList", "CollectionPage"];
+const POSTS: &[&str] = &["NewsArticle", "BlogPosting", "Article"];
+const REPORTS: &[&str] = &["ReportageNewsArticle", "OpinionNewsArticle", "Report"];
+
+/// Maximum characters of one JSON-LD block that are read, and of all types together.
+const MAX_BLOCK_CHARS: usize = 20_000;
+const MAX_TYPES: usize = 100_000;
+
+/// Detects the kind from URL, `og:type`, generator, JSON-LD types and `itemtype`.
+pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
+    let page = Stated::read(dom, url);
+    if page.shows(&FORUM) {
+        PageKind::Forum
+    } else if page.shows(&DOCUMENTATION) {
+        PageKind::Documentation
+    } else if page.has_type(PRODUCTS) && !page.has_type(PRODUCT_LISTS) && !page.has_type(POSTS) {
+        PageKind::Product
+    } else if (page.has_type(PRODUCTS) || page.has_type(LISTS)) && !page.has_type(POSTS) {
+        PageKind::Other
+    } else if page.has_type(POSTS) || page.has_type(REPORTS) || page.is_og_article {
+        PageKind::Article
+    } else if is_technical(dom) {
+        PageKind::Documentation
+    } else {
+        PageKind::Other
     }
-    if has_type(&["Product", "ProductGroup"])
-        && !has_type(&[
-            "ItemList",
-            "CollectionPage",
-            "NewsArticle",
-            "BlogPosting",
-            "Article",
-        ])
-    {
-        return PageKind::Product;
+}
+
+/// What a page states about itself.
+struct Stated {
+    host: String,
+    path: String,
+    /// All generators, in lower case.
+    generators: String,
+    /// JSON-LD without white space, and each `itemtype` as it would be stated there.
+    types: String,
+    is_og_article: bool,
+}
+
+impl Stated {
+    fn read(dom: &Dom, url: &Url) -> Stated {
+        let mut page = Stated {
+            host: url.host_str().unwrap_or("").to_ascii_lowercase(),
+            path: url.path().to_ascii_lowercase(),
+            generators: String::new(),
+            types: String::new(),
+            is_og_article: false,
+        };
+        for id in 0..dom.len() {
+            match dom.tag(id) {
+                Tag::Meta => page.read_meta(dom, id),
+                Tag::Script if dom.attr(id, attr::TYPE).is_some_and(|t| t.contains("ld+json")) => {
+                    let text = dom.below(id).next().map_or("", |text| dom.text(text));
+                    let packed = text.chars().filter(|c| !c.is_whitespace());
+                    page.types.extend(packed.take(MAX_BLOCK_CHARS));
+                }
+                _ => {
+                    if let Some(name) = dom
+                        .attr(id, attr::ITEMTYPE)
+                        .and_then(|url| url.rsplit('/').next())
+                    {
+                        page.types.push_str(&format!("\"@type\":\"{name}\""));
+                    }
+                }
+            }
+            if page.types.len() > MAX_TYPES {
+                break;
+            }
+        }
+        page
     }
-    if has_type(&[
-        "Product",
-        "ItemList",
-        "CollectionPage",
-        "ProductGroup",
-        "SearchResultsPage",
-    ]) && !has_type(&["NewsArticle", "BlogPosting", "Article"])
-    {
-        return PageKind::Other;
+
+    fn read_meta(&mut self, dom: &Dom, id: NodeId) {
+        let content = dom.attr(id, attr::CONTENT).unwrap_or("");
+        if dom.attr(id, attr::PROPERTY) == Some("og:type") {
+            self.is_og_article |= content.eq_ignore_ascii_case("article");
+        }
+        let name = dom.attr(id, attr::NAME);
+        if name.is_some_and(|name| name.eq_ignore_ascii_case("generator")) {
+            self.generators.push_str(&content.to_ascii_lowercase());
+            self.generators.push(' ');
+        }
     }
-    if has_type(&[
-        "NewsArticle",
-        "BlogPosting",
-        "Article",
-        "ReportageNewsArticle",
-        "OpinionNewsArticle",
-        "Report",
-    ]) || og_article
-    {
-        return PageKind::Article;
+
+    fn has_type(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| {
+            self.types.contains(&format!("\"@type\":\"{name}\""))
+                || self.types.contains(&format!("\"@type\":[\"{name}\""))
+        })
     }
-    if is_technical(dom) {
-        return PageKind::Documentation;
+
+    fn shows(&self, signs: &Signs) -> bool {
+        self.has_type(signs.types)
+            || signs.generators.iter().any(|name| self.generators.contains(name))
+            || signs.paths.iter().any(|part| self.path.contains(part))
+            || signs.host_starts.iter().any(|start| self.host.starts_with(start))
+            || signs.host_ends.iter().any(|end| self.host.ends_with(end))
     }
-    PageKind::Other
 }
 
 /// Minimum elements of code on a page that is a reference, and of places that links can lead to.

@@ -9,7 +9,7 @@ use harvestman_core::api::branding::Branding;
 use harvestman_core::api::format::{Format, FormatKind, Screenshot};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::ConsentBanner;
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -63,6 +63,16 @@ struct Shared {
 struct RunningProcess {
     process: Process,
     pages: u32,
+    /// Cloned for each page; `unused` ends when no clone is left.
+    in_use: mpsc::Sender<()>,
+    unused: mpsc::Receiver<()>,
+}
+
+/// What a page needs of the process that renders it.
+struct PageProcess {
+    connection: Connection,
+    version: String,
+    _in_use: mpsc::Sender<()>,
 }
 
 /// A page to render.
@@ -140,8 +150,7 @@ impl Browser {
                 }
             };
             let (connected, ()) = tokio::join!(self.shared.connect(), prepare_blocker);
-            let (connection, version) = connected?;
-            self.shared.render(&connection, &version, request).await
+            self.shared.render(&connected?, request).await
         };
         match timeout_at(request.deadline, work).await {
             Ok(result) => result,
@@ -158,19 +167,19 @@ impl Browser {
 impl Shared {
     /// Returns the running process; starts a new one if there is none, or it has ended or rendered too many
     /// pages.
-    async fn connect(&self) -> Result<(Connection, String), BrowserError> {
+    async fn connect(&self) -> Result<PageProcess, BrowserError> {
         let mut process_slot = self.process.lock().await;
         if let Some(running) = process_slot.as_mut()
             && running.process.is_alive()
-            && running.pages < limits::PAGES_PER_PROCESS
         {
-            running.pages += 1;
-            return Ok((
-                running.process.connection.clone(),
-                running.process.version.clone(),
-            ));
+            if running.pages < limits::PAGES_PER_PROCESS {
+                running.pages += 1;
+                return Ok(running.for_page());
+            }
+            if let Some(old) = process_slot.take() {
+                tokio::spawn(old.end_when_unused());
+            }
         }
-        // Dropping the old process kills it; pages that it still renders fail with `Gone`.
         *process_slot = None;
         let BrowserConfig {
             program,
@@ -190,17 +199,19 @@ impl Shared {
             .await
         })
         .await?;
-        let running = process_slot.insert(RunningProcess { process, pages: 1 });
-        Ok((
-            running.process.connection.clone(),
-            running.process.version.clone(),
-        ))
+        let (in_use, unused) = mpsc::channel(1);
+        let running = process_slot.insert(RunningProcess {
+            process,
+            pages: 1,
+            in_use,
+            unused,
+        });
+        Ok(running.for_page())
     }
 
     async fn render(
         &self,
-        connection: &Connection,
-        version: &str,
+        process: &PageProcess,
         request: RenderRequest<'_>,
     ) -> Result<Rendering, BrowserError> {
         let screenshot_options = request.options.formats.iter().find_map(|format| match format {
@@ -209,9 +220,27 @@ impl Shared {
         });
         let window = screenshot_options.and_then(|screenshot_options| screenshot_options.viewport);
         let BrowserConfig { agent, blocker, .. } = &self.config;
-        let visitor = Visitor::new(request.options, window, version, agent, blocker);
-        let page = Arc::new(Page::open(connection, &visitor, request.proxy).await?);
+        let visitor = Visitor::new(request.options, window, &process.version, agent, blocker);
+        let page = Arc::new(Page::open(&process.connection, &visitor, request.proxy).await?);
         render_page(&page, &visitor, screenshot_options, request).await
+    }
+}
+
+impl RunningProcess {
+    fn for_page(&self) -> PageProcess {
+        PageProcess {
+            connection: self.process.connection.clone(),
+            version: self.process.version.clone(),
+            _in_use: self.in_use.clone(),
+        }
+    }
+
+    /// Ends the process when its last page has been rendered.
+    async fn end_when_unused(mut self) {
+        drop(self.in_use);
+        // Nothing is ever sent.
+        self.unused.recv().await;
+        self.process.end().await;
     }
 }
 
@@ -268,4 +297,58 @@ async fn render_page(
         steps,
         storage,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_page_is_rendered_to_its_end_in_a_process_that_is_replaced_meanwhile() {
+        let program = std::env::var_os("HARVESTMAN_CHROMIUM")
+            .map(PathBuf::from)
+            .or_else(find_chromium);
+        let browser = Browser::new(BrowserConfig {
+            program: program.unwrap(),
+            folder: std::env::temp_dir().join(format!("harvestman-replaced-{}", std::process::id())),
+            // Nothing listens there; the pages are in their URLs.
+            proxy: SocketAddr::from(([127, 0, 0, 1], 9)),
+            agent: "Harvestman/1.0".to_owned(),
+            pages: 2,
+            blocker: Blocker::default(),
+        });
+        let render = async |text: &str, wait_ms: u64| {
+            let options = ScrapeOptions {
+                wait_for: wait_ms,
+                ..ScrapeOptions::default()
+            };
+            let url = Url::parse(&format!("data:text/html,<p>{text}")).unwrap();
+            let request = RenderRequest {
+                url: &url,
+                proxy: None,
+                options: &options,
+                storage: None,
+                take_storage: false,
+                deadline: Instant::now() + Duration::from_secs(60),
+            };
+            browser.render(request).await.map(|rendering| rendering.html)
+        };
+        let replace = async {
+            let started = || async { browser.shared.process.lock().await.is_some() };
+            while !started().await {
+                tokio::time::sleep(limits::POLL).await;
+            }
+            if let Some(running) = browser.shared.process.lock().await.as_mut() {
+                running.pages = limits::PAGES_PER_PROCESS;
+            }
+            render("second", 0).await
+        };
+        let (first, second) = tokio::join!(render("first", 3000), replace);
+        assert!(first.unwrap().contains("<p>first"));
+        assert!(second.unwrap().contains("<p>second"));
+        assert_eq!(browser.shared.process_count.load(Ordering::Relaxed), 2);
+        browser.stop().await;
+    }
 }

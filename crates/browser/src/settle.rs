@@ -11,7 +11,8 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
 
-/// JavaScript function that returns when the document is stable, or after the longest wait; both times in ms.
+/// JavaScript function that watches the document for changes, and returns when none came for a time, or after the
+/// longest wait; both times in ms. With 0 it only starts to watch.
 const DOM_QUIET: &str = include_str!("settle/dom_quiet.js");
 
 /// Waits until the page has settled, within the limits and the deadline. Waits for placeholders only if no
@@ -21,8 +22,10 @@ pub(crate) async fn settle(page: &Page, has_actions: bool, deadline: Instant) ->
     let left = deadline.saturating_duration_since(start);
     let end = start + left.saturating_sub(limits::AFTER_SETTLING.min(left / 4));
     loop {
-        page.wait_until_idle(end).await?;
-        dom_quiet(page, end).await;
+        // The document is watched while requests are in flight, so that the two waits overlap.
+        let (idle, ()) = tokio::join!(page.wait_until_idle(end), dom_quiet(page, Duration::ZERO, end));
+        idle?;
+        dom_quiet(page, limits::DOM_QUIET, end).await;
         if has_actions {
             return Ok(());
         }
@@ -38,17 +41,14 @@ pub(crate) async fn settle(page: &Page, has_actions: bool, deadline: Instant) ->
     }
 }
 
-/// Waits until the document is stable. If the page navigates meanwhile, the caller's next checks notice it.
-async fn dom_quiet(page: &Page, limit: Instant) {
+/// Waits until the document has not changed for a time since it was first called. If the page navigates meanwhile, the
+/// caller's next checks notice it.
+async fn dom_quiet(page: &Page, quiet: Duration, limit: Instant) {
     let longest = limits::DOM_QUIET_TIMEOUT.min(limit.saturating_duration_since(Instant::now()));
-    let script = format!(
-        "({DOM_QUIET})({}, {})",
-        limits::DOM_QUIET.as_millis(),
-        longest.as_millis()
-    );
+    let script = format!("({DOM_QUIET})({}, {})", quiet.as_millis(), longest.as_millis());
     let slack = Duration::from_secs(1);
-    let quiet = page.evaluate(&script, World::Isolated, Instant::now() + longest + slack);
-    if let Err(error) = quiet.await {
+    let waiting = page.evaluate(&script, World::Isolated, Instant::now() + longest + slack);
+    if let Err(error) = waiting.await {
         tracing::debug!(%error, "cannot wait for a stable document");
     }
 }

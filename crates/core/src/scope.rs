@@ -422,6 +422,17 @@ mod tests {
                 ("http://site.test/blog/a.zip", Some(Reason::FileType)),
             ],
         );
+        let empty = json!({"includePaths": ["", "^/blog"], "excludePaths": ["", " "]});
+        let pages = [
+            ("http://site.test/blog", None),
+            ("http://site.test/about", Some(Reason::NotIncluded)),
+        ];
+        check("http://site.test/", empty, &pages);
+        check(
+            "http://site.test/",
+            json!({"includePaths": [""]}),
+            &[("http://site.test/about", None)],
+        );
         let options = json!({"excludePaths": ["lang=de"], "regexOnFullURL": true});
         let table = [
             ("http://site.test/p?lang=de", Some(Reason::Excluded)),

@@ -126,7 +126,7 @@ export interface ScrollAction {
   type: 'scroll';
   /** Direction to scroll in. Default: down. */
   direction?: 'up' | 'down';
-  /** CSS selector of an element to scroll. */
+  /** CSS selector of an element to scroll. Empty: the page. */
   selector?: string;
 }
 

@@ -86,8 +86,8 @@ pub enum Action {
         /// Direction to scroll in.
         #[field(default = ScrollDirection::Down)]
         direction: ScrollDirection,
-        /// CSS selector of an element to scroll.
-        #[field(bounds = SELECTOR)]
+        /// CSS selector of an element to scroll. Empty: the page.
+        #[field(bounds = 0..=MAX_SELECTOR_CHARS, empty_is_absent)]
         selector: Option<String>,
     },
     /// Take a screenshot; it is appended to `actions.screenshots`.

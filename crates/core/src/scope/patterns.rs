@@ -90,7 +90,12 @@ impl Patterns {
 fn compile_list(name: &str, list: &[String], problems: &mut Vec<Problem>) -> Option<PatternList> {
     let before = problems.len();
     let mut compiled = Vec::with_capacity(list.len());
-    for (i, pattern) in list.iter().enumerate() {
+    // Forms send an empty line as an empty pattern, which would match everything.
+    let given = list
+        .iter()
+        .enumerate()
+        .filter(|(_, pattern)| !pattern.trim().is_empty());
+    for (i, pattern) in given {
         if problems.len() >= PATTERN_PROBLEMS_MAX {
             break;
         }

@@ -213,7 +213,8 @@ pub(crate) fn formats() -> Field {
     let bad = json!([
         "markdown", {}, ["Markdown"], [1], [null], [{}], [{"type": 1}], ["json"], [{"type": "json"}],
         [{"type": "json", "schema": "x"}], [{"type": "json", "prompt": "p".repeat(10_001)}], [{"type": "json", "prompt": ""}],
-        ["screenshot", {"type": "screenshot", "fullPage": true}], [{"type": "screenshot", "quality": 0}],
+        ["screenshot", {"type": "screenshot", "fullPage": true}],
+        [{"type": "json", "prompt": "names"}, {"type": "json", "prompt": "prices"}], [{"type": "screenshot", "quality": 0}],
         [{"type": "screenshot", "quality": 101}], [{"type": "screenshot", "viewport": {"width": 100}}],
         [{"type": "screenshot", "viewport": {"width": 7681, "height": 1}}], [{"type": "markdown", "x": 1}],
         ["changeTracking"], ["markdown", {"type": "changeTracking", "modes": ["diff"]}], ["attributes"],
@@ -235,7 +236,7 @@ pub(crate) fn actions() -> Field {
         "actions",
         json!([[], [{"milliseconds": 5}], [{"type": "wait", "milliseconds": 1.0}, {"type": "wait", "selector": "#a"}],
                [{"type": "click", "selector": "a", "all": true}], [{"type": "write", "text": ""}], [{"type": "press", "key": "Enter"}],
-               [{"type": "scroll"}], [{"type": "scroll", "direction": "up", "selector": "#a"}],
+               [{"type": "scroll"}], [{"type": "scroll", "direction": "up", "selector": "#a"}], [{"type": "scroll", "selector": ""}],
                [{"type": "screenshot", "fullPage": true}, {"type": "screenshot"}], [{"type": "scrape"}],
                [{"type": "executeJavascript", "script": "1"}], [{"type": "generatePDF"}], [{"type": "pdf", "format": "A4", "landscape": true, "scale": 0.5}],
                vec![json!({"type": "scrape"}); 50]]),

@@ -190,7 +190,8 @@ impl Format {
     }
 }
 
-/// Reads `formats`; at most one screenshot is allowed.
+/// Reads `formats`. Two formats of one kind must be equal, because a document has one field for each kind; screenshots
+/// may not be repeated at all.
 pub(crate) fn read_formats(fields: &mut Fields) -> Option<Vec<Format>> {
     let formats = fields.value::<Vec<Format>>("formats", (0..=MAX_LIST_ITEMS, ()))?;
     let screenshots = formats
@@ -198,6 +199,13 @@ pub(crate) fn read_formats(fields: &mut Fields) -> Option<Vec<Format>> {
         .filter(|format| format.kind() == FormatKind::Screenshot);
     if screenshots.count() > 1 {
         fields.fail("formats", "must contain at most one `screenshot`");
+    }
+    let contradicts = |format: &&Format| {
+        let same = |other: &&Format| other.kind() == format.kind();
+        format.kind() != FormatKind::Screenshot && formats.iter().find(same) != Some(*format)
+    };
+    if let Some(second) = formats.iter().find(contradicts) {
+        fields.fail("formats", format!("must contain at most one `{}`", second.kind()));
     }
     Some(formats)
 }

@@ -119,8 +119,13 @@ impl FieldType for WantedEvent {
         match Event::of(family, name) {
             Some(event) => Some(Self(event)),
             None => {
-                let names = family.event_names().join("`, `");
-                slot.fail(format!("must be one of `{names}`"))
+                let names = family.event_names();
+                let full = names.first().and_then(|name| Event::of(family, name));
+                let full = full
+                    .map(|event| event.as_str())
+                    .filter(|full| !names.contains(full));
+                let also = full.map_or_else(String::new, |full| format!(", or a full name such as `{full}`"));
+                slot.fail(format!("must be one of `{}`{also}", names.join("`, `")))
             }
         }
     }

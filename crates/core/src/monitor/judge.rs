@@ -20,6 +20,11 @@ const FILLER: &[&str] = &[
     "please", "pleas", "want", "see", "watch", "monitor", "track", "whenever", "every", "tim", "time", "i'm",
     "interest",
 ];
+/// Codes of currencies (ISO 4217) that prices are often written with.
+const CURRENCIES: &[&str] = &[
+    "AED", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "ILS", "INR", "JPY",
+    "KRW", "MXN", "NOK", "NZD", "PLN", "RON", "SEK", "SGD", "THB", "TRY", "USD", "ZAR",
+];
 const FALL: &[&str] = &[
     "fall", "drop", "decreas", "decrease", "below", "lower", "cheap", "cheaper", "under", "less", "reduc",
     "reduced",
@@ -195,7 +200,9 @@ fn shares(line: &str, subject: &BTreeSet<&str>) -> bool {
 }
 
 fn has_price(line: &str) -> bool {
-    line.contains(['$', '€', '£', '¥'])
+    let mut words = line.split(|c: char| !c.is_ascii_alphanumeric());
+    line.contains(['$', '€', '£', '¥', '₹', '₩', '₺'])
+        || words.any(|word| CURRENCIES.contains(&word.trim_matches(|c: char| c.is_ascii_digit())))
 }
 
 /// Returns the numbers of a line. A comma or point before exactly three digits separates thousands.
@@ -334,6 +341,15 @@ mod tests {
         check("the price drops below 9", &page("$10.00"), &page("$9.50"), false);
         check("the price drops below 9", &page("$10.00"), &page("8,99 €"), true);
         check("the price rises", &page("€1.200"), &page("€1.350,50"), true);
+        let costs = |price: &str| format!("# Cup\n\nThe cup costs {price}.\n");
+        for (before, after) in [
+            ("12.50 EUR", "10.50 EUR"),
+            ("CHF 9", "CHF 8.50"),
+            ("₹900", "₹800"),
+        ] {
+            check("The price falls", &costs(before), &costs(after), true);
+        }
+        check("The price falls", &costs("12 pears"), &costs("10 pears"), false);
         check(
             "The price is cheaper",
             &page("$10.00"),

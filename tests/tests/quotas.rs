@@ -27,15 +27,22 @@ async fn scrape(server: &TestServer, site: &RunningSite, key: &str) -> HttpRespo
 #[tokio::test]
 async fn a_team_above_its_rate_limit_gets_429_with_retry_after() {
     let server = TestServer::start_with(&[("HARVESTMAN_RATE_LIMIT", "3")]).await;
-    for _ in 0..3 {
+    let site = star().await;
+    let id = scrape(&server, &site, "Bearer fc-test").await.ok()["data"]["metadata"]["scrapeId"].clone();
+    for _ in 0..2 {
         server.get("/v2/crawl/active").await.ok();
+    }
+    // Clients poll, so reading a job does not count.
+    let result = format!("/v2/scrape/{}", id.as_str().unwrap());
+    for _ in 0..5 {
+        server.get(&result).await.ok();
     }
     let refused = server.get("/v2/crawl/active").await;
     assert_eq!((refused.status, refused.code()), (429, "RATE_LIMITED"));
     let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
+    server.get(&result).await.ok();
     // Other teams, requests without a key, and the console are not limited; an invalid key still gets 401.
-    let site = star().await;
     scrape(&server, &site, "Bearer fc-other").await.ok();
     server.get("/health").await.ok();
     server.get("/console/api/jobs").await.ok();

@@ -44,14 +44,24 @@ impl FromRequestParts<App> for Caller {
 
 /// Requires a valid key before any of the body is read. Requests to the API count towards the team's rate limit;
 /// requests of the console do not. A forwarded request was already counted by the node that forwarded it.
-pub async fn require_key(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub async fn require_key(State(app): State<App>, request: Request, next: Next) -> Response {
     let forwarded = request.extensions().get::<ForwardedRequest>().is_some();
     let counts = request.uri().path().starts_with("/v2/") && !forwarded;
+    check_key(&app, request, next, counts).await
+}
+
+/// Requires a valid key, and does not count the request: clients read the state of a job every few seconds, and some
+/// take an error in the middle of a long result for its end.
+pub async fn require_key_of_reader(State(app): State<App>, request: Request, next: Next) -> Response {
+    check_key(&app, request, next, false).await
+}
+
+async fn check_key(app: &App, mut request: Request, next: Next, counts: bool) -> Response {
     let headers = request.headers();
     let allowed = async {
-        let principal = authenticate(&app, headers).await?;
+        let principal = authenticate(app, headers).await?;
         if counts {
-            count(&app, &principal).await?;
+            count(app, &principal).await?;
         }
         Ok::<_, Failure>(principal)
     };
@@ -75,13 +85,13 @@ pub async fn require_operator(State(app): State<App>, request: Request, next: Ne
     }
 }
 
-/// Requires a valid key, except for WebSocket requests. Their handler authenticates after the upgrade, because it
-/// reports a refusal as a close frame.
+/// Requires a valid key like [`require_key_of_reader`], except for WebSocket requests. Their handler authenticates after
+/// the upgrade, because it reports a refusal as a close frame.
 pub async fn require_key_unless_socket(state: State<App>, request: Request, next: Next) -> Response {
     if wants_socket(request.headers()) {
         next.run(request).await
     } else {
-        require_key(state, request, next).await
+        require_key_of_reader(state, request, next).await
     }
 }
 

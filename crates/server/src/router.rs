@@ -10,7 +10,7 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 
 use crate::app::App;
-use crate::auth::{require_key, require_key_unless_socket, require_operator};
+use crate::auth::{require_key, require_key_of_reader, require_key_unless_socket, require_operator};
 use crate::cluster::forward;
 use crate::edge::edge;
 use crate::limits;
@@ -30,8 +30,10 @@ pub enum Access {
     Public,
     /// An API key.
     Key,
-    /// An API key; a WebSocket without one is refused after the upgrade.
-    KeyOrSocket,
+    /// An API key, but the rate limits do not count the request: it reads the state of a job.
+    Reader,
+    /// The same; a WebSocket without a key is refused after the upgrade.
+    ReaderOrSocket,
     /// The token of the operator's command line.
     Operator,
 }
@@ -70,15 +72,15 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/crawl/params-preview" => crawl::params_preview;
         Key GET "/v2/crawl/active" => crawl::active;
         Key GET "/v2/crawl/ongoing" => crawl::active;
-        KeyOrSocket GET "/v2/crawl/{id}" => crawl::status;
+        ReaderOrSocket GET "/v2/crawl/{id}" => crawl::status;
         Key DELETE "/v2/crawl/{id}" => crawl::cancel;
-        Key GET "/v2/crawl/{id}/errors" => crawl::errors;
+        Reader GET "/v2/crawl/{id}/errors" => crawl::errors;
         Key POST "/v2/batch/scrape" => batch::start;
-        KeyOrSocket GET "/v2/batch/scrape/{id}" => batch::status;
+        ReaderOrSocket GET "/v2/batch/scrape/{id}" => batch::status;
         Key DELETE "/v2/batch/scrape/{id}" => batch::cancel;
-        Key GET "/v2/batch/scrape/{id}/errors" => batch::errors;
+        Reader GET "/v2/batch/scrape/{id}/errors" => batch::errors;
         Key POST "/v2/scrape" => scrape::start;
-        Key GET "/v2/scrape/{id}" => scrape::result;
+        Reader GET "/v2/scrape/{id}" => scrape::result;
         Key POST "/v2/map" => map::start;
         Key POST "/v2/parse" => parse::start;
         Key GET "/v2/parse/formats" => parse::formats;
@@ -100,11 +102,11 @@ pub fn routes() -> Vec<Route> {
 
         // Extracts and agents (10).
         Key POST "/v2/extract" => extract::start;
-        Key GET "/v2/extract/{id}" => extract::status;
+        Reader GET "/v2/extract/{id}" => extract::status;
         Key DELETE "/v2/extract/{id}" => extract::cancel;
         Key POST "/v2/agent" => extract::start_agent;
         Key GET "/v2/agent" => extract::agents;
-        Key GET "/v2/agent/{id}" => extract::agent_status;
+        Reader GET "/v2/agent/{id}" => extract::agent_status;
         Key DELETE "/v2/agent/{id}" => extract::cancel_agent;
         Key GET "/v2/agent/{id}/trace" => extract::agent_trace;
         Key GET "/v2/agent/{id}/snapshots/{snapshot}" => extract::agent_snapshot;
@@ -220,7 +222,8 @@ fn api_router(app: App) -> Router {
             // A route for all methods never responds 405, so no 405 needs to bypass the layer.
             Access::Key if method.is_none() => handler.layer(from_fn_with_state(app.clone(), require_key)),
             Access::Key => handler.route_layer(from_fn_with_state(app.clone(), require_key)),
-            Access::KeyOrSocket => {
+            Access::Reader => handler.route_layer(from_fn_with_state(app.clone(), require_key_of_reader)),
+            Access::ReaderOrSocket => {
                 handler.route_layer(from_fn_with_state(app.clone(), require_key_unless_socket))
             }
             Access::Operator => handler.route_layer(from_fn_with_state(app.clone(), require_operator)),

@@ -83,7 +83,7 @@ async fn routes_check_the_key_before_anything_else() {
             .unwrap();
         let response = app.send(request).await;
         match route.access {
-            Access::Key | Access::KeyOrSocket | Access::Operator => {
+            Access::Key | Access::Reader | Access::ReaderOrSocket | Access::Operator => {
                 response.is_error(401, "UNAUTHORIZED");
             }
             Access::Public if route.path != "/console/api/start" => {

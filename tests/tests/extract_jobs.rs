@@ -100,6 +100,24 @@ fn warning(status: &Value) -> &str {
 }
 
 #[tokio::test]
+async fn a_page_without_data_is_named_if_another_page_has_data() {
+    let site = shop().await;
+    let server = server(None).await;
+    let schema = json!({"type": "object", "properties": {"price": {"type": "number"}}});
+    let of = async |paths: &[&str]| {
+        let urls: Vec<String> = paths.iter().map(|path| site.url(path)).collect();
+        let id = started(&server, "/v2/extract", &json!({ "urls": urls, "schema": schema })).await;
+        wait_for_result(&server, "/v2/extract", &id).await
+    };
+    let both = of(&["/shop/cup", "/imprint"]).await;
+    assert_eq!(both["data"], json!({"price": 9.5}), "{both}");
+    let named = format!("{}: `json` is empty", site.url("/imprint"));
+    assert!(warning(&both).contains(&named), "{both}");
+    let none = of(&["/imprint"]).await;
+    assert!(warning(&none).starts_with("`json` is empty"), "{none}");
+}
+
+#[tokio::test]
 async fn data_of_several_pages_is_merged_without_a_model() {
     let site = shop().await;
     let server = server(None).await;

@@ -233,7 +233,7 @@ impl Scraper {
                 if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
                     let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
                     scraped.set_proxy_used(target.routes.used(target.class));
-                    scraped.warn_of_placeholder(self.browser.is_some());
+                    scraped.warn_of_placeholder(options, self.browser.is_some());
                     return Ok(scraped);
                 }
             }
@@ -242,7 +242,7 @@ impl Scraper {
             return Err(ScrapeFailure::permanent(refusal));
         }
         let (url, mut scraped) = self.visit_unblocked(*target, deadline).await?;
-        scraped.warn_of_placeholder(self.browser.is_some());
+        scraped.warn_of_placeholder(options, self.browser.is_some());
         // A cached placeholder would hide the real page until the copy expires.
         let is_whole = scraped.response.incomplete.is_none() && scraped.placeholder().is_none();
         if cache::is_cacheable(options, scraped.response.status) && is_whole {

@@ -10,6 +10,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::extract::ExtractRequest;
 use harvestman_core::api::format::{Format, JsonFormat};
 use harvestman_core::api::options::ScrapeOptions;
+use harvestman_core::api::page::Document;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::billing;
@@ -36,7 +37,7 @@ struct Extract<'a> {
     deadline: Instant,
     progress: Progress<'a>,
     outcome: RunOutcome,
-    /// Why the model gave no answer for a page, if the request has only a prompt.
+    /// Why the first page without data has none.
     unanswered: Option<String>,
 }
 
@@ -108,10 +109,17 @@ impl Extract<'_> {
         };
         let options = self.options(part);
         let mut results = self.read(&mut urls, options).await?;
-        if let Some(why) = self.unanswered.take()
-            && results.iter().all(|(_, value)| value.is_null())
-        {
-            return Err(ApiError::new(ErrorCode::Unavailable, why));
+        if let Some(why) = self.unanswered.take() {
+            let (empty, filled): (Vec<_>, Vec<_>) = results.iter().partition(|(_, value)| value.is_null());
+            match (filled.is_empty(), &schema) {
+                (true, None) => return Err(ApiError::new(ErrorCode::Unavailable, why)),
+                (true, Some(_)) => self.outcome.warn(why),
+                // What one page lacks, another one has.
+                (false, _) => {
+                    let urls: Vec<&str> = empty.iter().map(|(url, _)| url.as_str()).collect();
+                    self.outcome.warn(format!("{}: {why}", urls.join(", ")));
+                }
+            }
         }
         if schema.is_none() {
             self.collect_words(&mut results);
@@ -375,13 +383,14 @@ impl Extract<'_> {
                 .warn(format!("{} returned status {status}.", page.final_url));
             return Value::Null;
         }
-        if let Some(warning) = page.document.warning {
-            if self.request.schema.is_none() && page.document.json.is_none() {
-                self.unanswered.get_or_insert_with(|| warning.clone());
-            }
-            self.outcome.warn(warning);
+        let Document { json, warning, .. } = *page.document;
+        let data = json.unwrap_or_default();
+        match warning {
+            Some(warning) if data.is_null() => _ = self.unanswered.get_or_insert(warning),
+            Some(warning) => self.outcome.warn(warning),
+            None => {}
         }
-        page.document.json.unwrap_or_default()
+        data
     }
 }
 

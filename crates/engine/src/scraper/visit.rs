@@ -492,11 +492,12 @@ impl ScrapedPage {
     }
 
     /// Warns of a page that shows a placeholder instead of its content.
-    pub(super) fn warn_of_placeholder(&mut self, has_browser: bool) {
+    pub(super) fn warn_of_placeholder(&mut self, options: &ScrapeOptions, has_browser: bool) {
         let Some(shown) = self.placeholder() else {
             return;
         };
         let advice = match has_browser {
+            true if options.fast_mode => "Leave out `fastMode`, so that the browser may load it.",
             true => "A longer `waitFor` may help.",
             false => "The page needs a browser, but none is configured on this server.",
         };

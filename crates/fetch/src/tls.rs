@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
@@ -125,8 +125,24 @@ fn describe(error: &std::io::Error) -> String {
         .get_ref()
         .and_then(|inner| inner.downcast_ref::<rustls::Error>())
     {
+        Some(rustls::Error::InvalidCertificate(error)) => describe_certificate(error).to_owned(),
         Some(error) => error.to_string(),
         None => "the server closed the connection during the handshake".to_owned(),
+    }
+}
+
+fn describe_certificate(error: &CertificateError) -> &'static str {
+    match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "its certificate has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "its certificate is not valid yet"
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "its certificate is for another host"
+        }
+        CertificateError::UnknownIssuer => "its certificate is not signed by a known authority",
+        CertificateError::Revoked => "its certificate has been revoked",
+        _ => "its certificate is not valid",
     }
 }
 

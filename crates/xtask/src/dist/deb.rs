@@ -21,7 +21,7 @@ const TEMPLATE_DATA_DIR: &str = "# data_dir = \"\"";
 const DATA_DIR: &str = "data_dir = \"/var/lib/harvestman\"";
 /// Packages that add features.
 const RECOMMENDED: &str =
-    "chromium | chromium-headless-shell, bubblewrap, nodejs (>= 20), libatomic1, python3, python3-venv";
+    "chromium-headless-shell | chromium, bubblewrap, nodejs (>= 20), libatomic1, python3, python3-venv";
 
 /// Writes the package; none on a machine without `dpkg-deb`.
 pub(super) fn write(

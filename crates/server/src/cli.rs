@@ -193,7 +193,7 @@ fn keys_command() -> Command {
         .help("Team of the key");
     let name = Arg::new("name")
         .long("name")
-        .default_value("made by hand")
+        .default_value("created on the command line")
         .help("Name of the key in usage reports");
     let id = Arg::new("id")
         .required(true)

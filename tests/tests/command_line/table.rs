@@ -32,7 +32,7 @@ const CASES: &[Case] = &[
         "",
         "unknown team `nobody`",
     ),
-    ("keys list", &[], 0, "made by hand", ""),
+    ("keys list", &[], 0, "created on the command line", ""),
     ("keys revoke", &["JOB"], 1, "", "JOB"),
     ("teams create", &["green"], 0, "green", ""),
     ("teams create", &[], 2, "", "<team>"),

@@ -113,6 +113,8 @@ mod files {
     pub(crate) const PDF_PAGES: u32 = 10_000;
     /// Bytes at the end of a PDF that are searched for the mark of its end.
     pub(crate) const PDF_END_BYTES: usize = 4096;
+    /// Bytes of the pages of a PDF from which marked headers and footers are removed.
+    pub(crate) const PDF_CHANGED_BYTES: usize = 64 * 1024 * 1024;
     /// Blocks at the top and at the bottom of a page that may be running headers and footers.
     pub(crate) const PDF_MARGIN_BLOCKS: usize = 3;
     /// Pages of a PDF whose images are returned for text recognition.

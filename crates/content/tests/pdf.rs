@@ -246,6 +246,61 @@ fn list_items_of_a_pdf_are_recognized_by_bullets_that_are_shapes() {
 }
 
 #[test]
+fn headers_and_footers_that_a_pdf_marks_as_such_are_left_out() {
+    let marked =
+        |mark: &str, words: String| format!("/Artifact <</Type /{mark} /BBox [0 0 9 9]>> BDC\n{words}EMC\n");
+    let lines =
+        "BT /F1 9 Tf 12 TL 72 40 Td (Confidential) ' /Span <</Lang (en)>> BDC [(page) -300 (1)] TJ EMC ET\n";
+    let body = [
+        marked(
+            "Pagination",
+            text(9, 72, 770, "11/30/26") + &text(9, 300, 770, "Of herons"),
+        ),
+        table(750, &[["Kind", "Height"], ["Grey", "98 cm"]]),
+        "/P <</MCID 0>> BDC\n".to_owned(),
+        line(12, 600, "They wade in shallow (fresh) water."),
+        "EMC q 1 0 0 1 72 500 cm BI /W 2 /H 1 /BPC 8 /CS /G ID (b EI Q\n".to_owned(),
+        marked("Layout", line(12, 560, "This was laid out.")),
+        "/Artifact BMC\n".to_owned(),
+        line(12, 530, "So was this."),
+        "EMC\n".to_owned(),
+        marked("Pagination", lines.to_owned()),
+    ]
+    .concat();
+    check(
+        &drawn(vec![body]),
+        expect![[r#"
+            | Kind | Height |
+            | --- | --- |
+            | Grey | 98 cm |
+
+            They wade in shallow (fresh) water.
+
+            This was laid out.
+
+            So was this."#]],
+    );
+    let nested = format!("/P {}{} BDC\n", "<</A ".repeat(100_000), ">>".repeat(100_000));
+    let header = marked("Pagination", line(9, 770, "Of herons"));
+    let nested = drawn(vec![nested + &line(12, 600, "They wade.") + "EMC\n" + &header]);
+    assert_eq!(markdown(&read_pdf(&nested)), "They wade.");
+    let no_end = drawn(vec![
+        marked("Pagination", line(12, 600, "They wade.")).replace("EMC", ""),
+    ]);
+    assert_eq!(markdown(&read_pdf(&no_end)), "They wade.");
+}
+
+#[test]
+fn the_header_and_footer_that_a_browser_prints_are_left_out() {
+    // Printed by Chromium, with its default header and footer.
+    check(
+        include_bytes!("files/printed.pdf"),
+        expect![[r#"
+            They wade in shallow water and wait for fish."#]],
+    );
+}
+
+#[test]
 fn lines_at_the_same_place_of_both_pages_are_left_out() {
     let page = |number: &str, words: &str| {
         line(9, 760, "Of Herons, second edition")

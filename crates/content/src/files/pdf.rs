@@ -9,11 +9,15 @@ mod headings;
 mod letters;
 mod lines;
 mod margins;
+mod pagination;
 mod paragraphs;
 mod scans;
 mod words;
 
+use std::borrow::Cow;
+
 use unpdf::model::FormField;
+use unpdf::parser::backend::RawBackend;
 use unpdf::render::PageSelection;
 use unpdf::{Document, Error, ParseOptions, PdfParser};
 
@@ -34,20 +38,27 @@ pub(super) fn read(
     let options = ParseOptions::new()
         .sequential()
         .with_pages(PageSelection::Range(1..=wanted));
-    let parser = PdfParser::from_bytes_with_options(body, options).map_err(failure)?;
+    let is_whole = has_end(body);
+    let mut backend = RawBackend::load_bytes(body).map_err(failure)?;
+    let mut body = Cow::Borrowed(body);
+    if pagination::is_marked(&backend, wanted) {
+        body = pagination::remove(&body, wanted).map_err(failure)?.into();
+        backend = RawBackend::load_bytes(&body).map_err(failure)?;
+    }
+    let parser = PdfParser::from_bytes_with_options(&body, options).map_err(failure)?;
     let total = parser.page_count();
     if total == 0 {
         return Err(FileError::Damaged("it has no pages".to_owned()));
     }
     let document = parser.parse().map_err(failure)?;
     let mut warnings = warnings(&document, total, wanted);
-    if !has_end(body) {
+    if !is_whole {
         warnings.push("The PDF ends early; parts of it may be missing.".to_owned());
     }
     let textless = scans::textless_pages(&document);
     let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
-    let lines = lines::read(body, pages.iter().map(|page| page.number));
+    let lines = lines::read(backend, pages.iter().map(|page| page.number));
     paragraphs::divide(&mut pages, &lines);
     words::restore(&mut pages);
     margins::remove(&mut pages);

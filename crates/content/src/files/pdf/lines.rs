@@ -70,12 +70,9 @@ pub(super) struct Marker {
 }
 
 /// Reads the lines of the pages with these numbers.
-pub(super) fn read(body: &[u8], pages: impl Iterator<Item = u32>) -> Vec<PageLines> {
-    let Ok(backend) = RawBackend::load_bytes(body) else {
-        return Vec::new();
-    };
-    let boxes = backend.pages();
-    let backend = MarkerBackend::new(backend);
+pub(super) fn read(document: RawBackend, pages: impl Iterator<Item = u32>) -> Vec<PageLines> {
+    let boxes = document.pages();
+    let backend = MarkerBackend::new(document);
     let analyzer = LayoutAnalyzer::new(&backend);
     let read = |page: u32| {
         let page_box = backend.crop_box(*boxes.get(&page)?);

@@ -1,0 +1,277 @@
+//! Removes the headers, footers, page numbers and watermarks that a PDF marks as such (PDF section 14.8.2.2), which
+//! `unpdf` reads as text of the page. Running lines without a mark are removed later, by their repetition.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::Write;
+
+use unpdf::parser::backend::{PdfBackend, RawBackend};
+use unpdf::parser::raw::stream::decompress;
+use unpdf::parser::raw::tokenizer::parse_object;
+use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument};
+
+use crate::limits::PDF_CHANGED_BYTES;
+
+/// Name of the artifacts that belong to the layout in pages.
+const PAGINATION: &[u8] = b"Pagination";
+
+/// Longest dictionary of a mark, which bounds its nesting.
+const MARK_BYTES: usize = 2048;
+
+/// Number and generation of an object.
+type ObjectId = (u32, u16);
+
+/// Returns whether the first pages have content that may be marked as pagination.
+pub(super) fn is_marked(document: &RawBackend, pages: u32) -> bool {
+    let pages = document.pages().into_values().take(pages as usize);
+    let mut contents = pages.filter_map(|page| document.page_content(page).ok());
+    contents.any(|content| memchr::memmem::find(&content, PAGINATION).is_some())
+}
+
+/// Returns a copy of a document without the text and objects in its first pages that are marked as pagination.
+pub(super) fn remove(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
+    let document = RawDocument::load(body)?;
+    let pages = document.pages().into_values().take(pages as usize);
+    let contents = pages.flat_map(|page| {
+        let page = document.get_dict(page).ok();
+        page.map_or_else(Vec::new, |page| content_streams(&document, page))
+    });
+    let copy = Copy {
+        contents: contents.collect(),
+        document: &document,
+        file: Vec::with_capacity(body.len()),
+        found: HashSet::new(),
+        waiting: Vec::new(),
+        changed: 0,
+    };
+    Ok(copy.write())
+}
+
+/// Returns the streams with the content of a page.
+fn content_streams(document: &RawDocument, page: &PdfDict) -> Vec<ObjectId> {
+    let Some(contents) = page.get(&b"Contents"[..]) else {
+        return Vec::new();
+    };
+    match document.resolve(contents) {
+        PdfObject::Array(parts) => parts.iter().filter_map(PdfObject::as_reference).collect(),
+        _ => contents.as_reference().into_iter().collect(),
+    }
+}
+
+/// A copy of a document that is being written: every object that its trailer leads to.
+struct Copy<'a> {
+    document: &'a RawDocument,
+    contents: HashSet<ObjectId>,
+    file: Vec<u8>,
+    found: HashSet<ObjectId>,
+    waiting: Vec<ObjectId>,
+    /// Bytes of content without pagination so far.
+    changed: usize,
+}
+
+impl Copy<'_> {
+    fn write(mut self) -> Vec<u8> {
+        self.put("%PDF-1.7\n");
+        let mut trailer = self.document.trailer().clone();
+        trailer.retain(|key, _| matches!(key.as_slice(), b"Root" | b"Info"));
+        let trailer = PdfObject::Dict(trailer);
+        // Finds the first objects; written again at the end.
+        let start = self.file.len();
+        self.object(&trailer);
+        self.file.truncate(start);
+        let mut places = BTreeMap::new();
+        while let Some((number, generation)) = self.waiting.pop() {
+            let Some(object) = self.document.get_object((number, generation)) else {
+                continue;
+            };
+            places.insert((number, generation), self.file.len());
+            self.put(&format!("{number} {generation} obj\n"));
+            let content = object.as_stream().filter(|_| {
+                self.contents.contains(&(number, generation)) && self.changed < PDF_CHANGED_BYTES
+            });
+            let content = content.and_then(|stream| decompress(stream).ok());
+            match content.and_then(|content| without_pagination(&content)) {
+                Some(content) => {
+                    self.changed += content.len();
+                    self.stream(&PdfDict::new(), &content);
+                }
+                None => self.object(object),
+            }
+            self.put("\nendobj\n");
+        }
+        let start = self.file.len();
+        self.put("xref\n");
+        for ((number, generation), place) in places {
+            self.put(&format!("{number} 1\n{place:010} {generation:05} n \n"));
+        }
+        self.put("trailer\n");
+        self.object(&trailer);
+        self.put(&format!("\nstartxref\n{start}\n%%EOF\n"));
+        self.file
+    }
+
+    fn put(&mut self, text: &str) {
+        self.file.extend_from_slice(text.as_bytes());
+    }
+
+    fn object(&mut self, object: &PdfObject) {
+        match object {
+            PdfObject::Null => self.put("null"),
+            PdfObject::Bool(value) => self.put(&value.to_string()),
+            PdfObject::Integer(number) => self.put(&number.to_string()),
+            PdfObject::Real(number) => self.put(&number.to_string()),
+            PdfObject::Name(name) => write_name(&mut self.file, name),
+            PdfObject::Str(bytes) => write_string(&mut self.file, bytes),
+            PdfObject::Array(items) => {
+                self.put("[");
+                for item in items {
+                    self.object(item);
+                    self.put(" ");
+                }
+                self.put("]");
+            }
+            PdfObject::Dict(dict) => {
+                self.put("<<");
+                self.entries(dict);
+                self.put(">>");
+            }
+            PdfObject::Stream(stream) => self.stream(&stream.dict, &stream.raw_data),
+            PdfObject::Reference(number, generation) => {
+                let id = (*number, *generation);
+                if self.found.insert(id) {
+                    self.waiting.push(id);
+                }
+                self.put(&format!("{number} {generation} R"));
+            }
+        }
+    }
+
+    fn entries(&mut self, dict: &PdfDict) {
+        // `unpdf` does not read the structure, which may be the larger part of the file.
+        for (key, value) in dict.iter().filter(|(key, _)| *key != b"StructTreeRoot") {
+            write_name(&mut self.file, key);
+            self.put(" ");
+            self.object(value);
+            self.put(" ");
+        }
+    }
+
+    fn stream(&mut self, dict: &PdfDict, data: &[u8]) {
+        let length = i64::try_from(data.len()).unwrap_or(i64::MAX);
+        let mut dict = dict.clone();
+        dict.insert(b"Length".to_vec(), PdfObject::Integer(length));
+        self.object(&PdfObject::Dict(dict));
+        self.put("\nstream\n");
+        self.file.extend_from_slice(data);
+        self.put("\nendstream");
+    }
+}
+
+/// Returns the content of a page without text and objects that are marked as pagination; `None` if it has none, or a
+/// mark that does not end.
+fn without_pagination(content: &[u8]) -> Option<Vec<u8>> {
+    memchr::memmem::find(content, PAGINATION)?;
+    let (mut out, mut copied) = (Vec::with_capacity(content.len()), 0);
+    // Open marks, from the one of pagination on.
+    let mut depth = 0_u32;
+    let (mut operands, mut at, mut start) = (Vec::new(), 0, 0);
+    while let Some(byte) = content.get(at) {
+        let end = match byte {
+            b'<' if content[at..].starts_with(b"<<") && !is_artifact(&operands) => {
+                at += 2;
+                continue;
+            }
+            b'(' | b'<' | b'/' => {
+                let most = if *byte == b'<' { MARK_BYTES } else { content.len() };
+                let part = &content[..content.len().min(at.saturating_add(most))];
+                let (operand, end) = parse_object(part, at).ok()?;
+                operands.push(operand);
+                at = end;
+                continue;
+            }
+            b'%' => {
+                at += content[at..]
+                    .iter()
+                    .take_while(|byte| !b"\r\n".contains(byte))
+                    .count();
+                continue;
+            }
+            b'\'' | b'"' => at + 1,
+            byte if is_regular(*byte) => {
+                at + content[at..].iter().take_while(|byte| is_regular(**byte)).count()
+            }
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        let operator = &content[at..end];
+        at = end;
+        match operator {
+            [b'0'..=b'9' | b'+' | b'-' | b'.', ..] | b"true" | b"false" | b"null" => continue,
+            b"BI" => at += image_length(&content[at..]),
+            b"BMC" | b"BDC" if depth > 0 || is_pagination(&operands) => depth += 1,
+            b"EMC" if depth > 0 => depth -= 1,
+            b"Tj" | b"TJ" | b"'" | b"\"" | b"Do" if depth > 0 => {
+                out.extend_from_slice(&content[copied..start]);
+                if matches!(operator, b"'" | b"\"") {
+                    out.extend_from_slice(b" T*");
+                }
+                copied = at;
+            }
+            _ => {}
+        }
+        operands.clear();
+        start = at;
+    }
+    out.extend_from_slice(&content[copied..]);
+    (depth == 0 && copied > 0).then_some(out)
+}
+
+/// Returns whether these operands are the tag of an artifact.
+fn is_artifact(operands: &[PdfObject]) -> bool {
+    matches!(operands, [PdfObject::Name(tag)] if tag == b"Artifact")
+}
+
+/// Returns whether these operands mark content as pagination.
+fn is_pagination(operands: &[PdfObject]) -> bool {
+    let [tag @ .., PdfObject::Dict(dict)] = operands else {
+        return false;
+    };
+    let kind = dict.get(&b"Type"[..]).and_then(PdfObject::as_name);
+    is_artifact(tag) && kind == Some(PAGINATION)
+}
+
+/// Returns whether a byte is neither white space nor a delimiter, nor an operator of its own.
+fn is_regular(byte: u8) -> bool {
+    !matches!(byte, b'\0' | b'\x0C' | b'\'' | b'"')
+        && !byte.is_ascii_whitespace()
+        && !b"()<>[]{}/%".contains(&byte)
+}
+
+/// Returns the length of an inline image, from after its first operator on.
+fn image_length(content: &[u8]) -> usize {
+    let ends = memchr::memmem::find_iter(content, b"EI").map(|at| at + 2);
+    let is_regular = |at: usize| content.get(at).is_some_and(|byte| is_regular(*byte));
+    let mut ends = ends.filter(|end| *end > 2 && !is_regular(*end - 3) && !is_regular(*end));
+    ends.next().unwrap_or(content.len())
+}
+
+fn write_name(out: &mut Vec<u8>, name: &[u8]) {
+    out.push(b'/');
+    for byte in name {
+        if byte.is_ascii_alphanumeric() {
+            out.push(*byte);
+        } else {
+            // A `Vec` takes all bytes.
+            let _ = write!(out, "#{byte:02x}");
+        }
+    }
+}
+
+fn write_string(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'<');
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out.push(b'>');
+}

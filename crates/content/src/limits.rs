@@ -26,8 +26,10 @@ pub(crate) const SLACK_BYTES: usize = 1024 * 1024;
 
 /// Columns per table, and columns that one cell may span.
 pub(crate) const TABLE_COLUMNS: usize = 1000;
-/// Cells per table, including those added by spans; a larger table is written as text.
-pub(crate) const TABLE_CELLS: usize = 200_000;
+/// Cells that spans add per table; further spans are ignored.
+pub(crate) const SPANNED_CELLS: usize = 200_000;
+/// Cells per table up to which short rows are padded with empty cells.
+pub(crate) const PADDED_CELLS: usize = 200_000;
 /// Nesting of quotes and lists in the Markdown; deeper ones continue on the deepest level.
 pub(crate) const MARKDOWN_NESTING: usize = 32;
 /// Characters of a code fence or of an inline code delimiter.

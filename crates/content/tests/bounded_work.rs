@@ -129,6 +129,20 @@ fn huge_spans_stay_small() {
 }
 
 #[test]
+fn large_tables_keep_their_rows() {
+    let row = |number: usize| format!("<tr><td>{number}{}", "<td>b".repeat(7));
+    let rows: String = (0..30_000).map(row).collect();
+    let wide = format!("<tr>{}", "<td>w".repeat(900));
+    let table = page(&format!("<table><tr><th>a<th>b{wide}{rows}</table>"));
+    let markdown = table.convert(&Selection::default()).markdown().to_string();
+    assert_eq!(markdown.lines().count(), 30_003);
+    assert_eq!(
+        markdown.lines().last(),
+        Some("| 29999 | b | b | b | b | b | b | b |")
+    );
+}
+
+#[test]
 fn long_runs_of_markup_characters_terminate() {
     for piece in [
         "[",

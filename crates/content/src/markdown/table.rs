@@ -122,7 +122,8 @@ pub(super) struct Grid {
     /// Number of further rows that a cell above covers, by column.
     covered: Vec<usize>,
     head: bool,
-    size: usize,
+    /// Cells that spans added.
+    added: usize,
 }
 
 impl Grid {
@@ -138,13 +139,13 @@ impl Grid {
     /// Fills columns that a cell above extends into.
     fn cover(&mut self) {
         let Grid {
-            rows, covered, size, ..
+            rows, covered, added, ..
         } = self;
         let Some(row) = rows.last_mut() else { return };
         while let Some(left) = covered.get_mut(row.len()).filter(|left| **left > 0) {
             *left -= 1;
             row.push(None);
-            *size += 1;
+            *added += 1;
         }
     }
 
@@ -163,14 +164,15 @@ impl Grid {
         let (columns, down) = (span(attr::COLSPAN), span(attr::ROWSPAN));
         let mut text = Some(text);
         for _ in 0..columns {
+            let may_span = self.added < limits::SPANNED_CELLS;
             let Some(row) = self.rows.last_mut() else { return };
-            if row.len() >= limits::TABLE_COLUMNS || self.size >= limits::TABLE_CELLS {
+            if row.len() >= limits::TABLE_COLUMNS || text.is_none() && !may_span {
                 break;
             }
             let column = row.len();
+            self.added += usize::from(text.is_none());
             row.push(text.take());
-            self.size += 1;
-            if down > 1 {
+            if down > 1 && may_span {
                 if self.covered.len() <= column {
                     self.covered.resize(column + 1, 0);
                 }
@@ -201,8 +203,11 @@ impl Grid {
             write_row(&mut out, &[], width);
             write_rule(&mut out, width);
         }
+        // GFM allows rows that are shorter than the first one.
+        let is_padded = self.rows.len() * width <= limits::PADDED_CELLS;
         for (number, row) in self.rows.iter().enumerate() {
-            write_row(&mut out, row, width);
+            let has_width = is_padded || number == 0;
+            write_row(&mut out, row, if has_width { width } else { filled(row) });
             if number == 0 && self.head {
                 write_rule(&mut out, width);
             }

@@ -107,6 +107,30 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
 }
 
 #[test]
+fn long_sheets_keep_their_rows() {
+    let value = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
+    let row = |number: usize| format!("<row><c><v>{number}</v></c>{}</row>", value("grey"));
+    let numbers: String = (1..=25_000).map(row).collect();
+    let sentence = value("They wade in shallow water, and they wait for fish, which may take hours.");
+    let sentences = format!("<row>{sentence}</row>").repeat(10_001);
+    let body = xlsx(&[
+        ("Numbers", "visible", &numbers),
+        ("Short", "visible", &row(7)),
+        ("Prose", "visible", &sentences),
+    ]);
+    let document = read_as(FileType::Xlsx, &body).unwrap();
+    let text = markdown(&document);
+    let rows: Vec<&str> = text.lines().filter(|line| line.ends_with("| grey |")).collect();
+    assert_eq!(rows.len(), 25_001);
+    assert_eq!(rows[9_999..10_001], ["| 10000 | grey |", "| 10001 | grey |"]);
+    assert_eq!(rows[24_999..], ["| 25000 | grey |", "| 7 | grey |"]);
+    assert_eq!(text.matches("They wade").count(), 10_001);
+    assert_eq!(text.matches("| --- | --- |").count(), 2);
+    assert!(!text.contains("truncated"));
+    assert_eq!(document.warnings, [""; 0]);
+}
+
+#[test]
 fn a_presentation_has_a_page_per_slide() {
     let body = pptx(&[
         ("Herons", &["They wade.", "They wait."]),

@@ -1,6 +1,7 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod long_sheets;
 mod old_lists;
 mod old_workbook;
 mod time;
@@ -8,12 +9,13 @@ mod time;
 use std::io::Cursor;
 
 use office_oxide::ir::{
-    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TableCell, TextSpan,
-    VerticalAlign,
+    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TableCell, TableRow,
+    TextSpan, VerticalAlign,
 };
 use office_oxide::options::ParseOptions;
 use office_oxide::{Document, DocumentFormat, OfficeError};
 
+use self::long_sheets::LongSheets;
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, FileType};
 use crate::limits;
@@ -37,17 +39,22 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     if document.as_doc().is_some() {
         old_lists::divide(body, &mut ir);
     }
+    let long_sheets = document.as_xlsx().and_then(LongSheets::new);
     drop(document);
     let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
     let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
     let mut writer = Writer {
         is_sheets,
+        long_sheets,
         ..Writer::default()
     };
     let mut pages = Vec::new();
-    for (number, section) in (1..).zip(&ir.sections) {
+    for (number, section) in (1..).zip(&mut ir.sections) {
         if section.hidden {
             continue;
+        }
+        if is_sheets && long_sheets::remove_notice(section) {
+            writer.long_sheet = Some(number as usize - 1);
         }
         if is_sheets && let Some(name) = &section.title {
             writer.html.element("h2", name);
@@ -64,7 +71,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         pages,
         total_pages: is_slides.then(|| u32::try_from(ir.sections.len()).unwrap_or(u32::MAX)),
         properties: properties(&ir),
-        warnings: warnings(&ir, is_slides),
+        warnings: warnings(&ir, is_slides, writer.is_cut),
         ..FileDocument::default()
     })
 }
@@ -115,14 +122,14 @@ fn properties(ir: &DocumentIR) -> Vec<(String, String)> {
     super::properties(known)
 }
 
-fn warnings(ir: &DocumentIR, is_slides: bool) -> Vec<String> {
+fn warnings(ir: &DocumentIR, is_slides: bool, is_cut: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let hidden = ir.sections.iter().filter(|section| section.hidden).count();
     if hidden > 0 {
         let what = if is_slides { "slides" } else { "sheets" };
         warnings.push(format!("Hidden {what} were left out: {hidden}."));
     }
-    if ir.metadata.text_truncated {
+    if ir.metadata.text_truncated || is_cut {
         warnings.push("The file is too large to be converted as a whole; its end was left out.".to_owned());
     }
     warnings
@@ -162,6 +169,13 @@ struct Writer {
     /// Footnotes so far; written at the end of the page.
     notes: Markup,
     is_sheets: bool,
+    long_sheets: Option<LongSheets>,
+    /// Index of the sheet whose table has more rows.
+    long_sheet: Option<usize>,
+    /// Cells of all tables so far.
+    cells: usize,
+    /// Whether rows were left out.
+    is_cut: bool,
 }
 
 impl Writer {
@@ -177,6 +191,10 @@ impl Writer {
 
     fn section(&mut self, section: &Section) {
         self.blocks(&section.elements);
+        // A sheet of prose has no table that they belong to.
+        while let Some(elements) = self.more_of_sheet() {
+            self.blocks(&elements);
+        }
         if let Some(notes) = section.speaker_notes.as_ref().filter(|notes| !notes.is_empty()) {
             self.html.open("blockquote");
             self.blocks(notes);
@@ -332,30 +350,61 @@ impl Writer {
             self.html.element("caption", caption);
         }
         for (index, row) in rows.iter().enumerate() {
-            self.html.open("tr");
-            for cell in &row.cells {
-                let name = if row.is_header || (!has_head && index == 0) {
-                    "th"
-                } else {
-                    "td"
-                };
-                self.html
-                    .open_spanning(name, cell.col_span as usize, cell.row_span as usize);
-                match (
-                    time::text(cell).or_else(|| fraction(cell)),
-                    cell.content.as_slice(),
-                ) {
-                    (Some(text), _) => {
-                        self.html.text(&text);
+            self.row(row, row.is_header || (!has_head && index == 0));
+        }
+        while let Some(elements) = self.more_of_sheet() {
+            for element in &elements {
+                match element {
+                    Element::Table(more) => more.rows.iter().for_each(|row| self.row(row, false)),
+                    other => {
+                        self.html.open("tr").open("td");
+                        self.block(other);
+                        self.html.close("td").close("tr");
                     }
-                    (None, [Element::Paragraph(only)]) => self.inline(&only.content, name == "th"),
-                    (None, content) => self.blocks(content),
                 }
-                self.html.close(name);
             }
-            self.html.close("tr");
         }
         self.html.close("table");
+    }
+
+    /// Returns the next rows of a long sheet.
+    fn more_of_sheet(&mut self) -> Option<Vec<Element>> {
+        let sheet = self.long_sheet?;
+        let more = self.long_sheets.as_mut().map(|sheets| sheets.next(sheet));
+        let is_full = self.cells > limits::FILE_CELLS || self.html.len() > limits::FILE_HTML_BYTES / 2;
+        match more {
+            Some(Some(elements)) if !is_full => Some(elements),
+            more => {
+                self.is_cut |= more != Some(None);
+                self.long_sheet = None;
+                None
+            }
+        }
+    }
+
+    fn row(&mut self, row: &TableRow, is_head: bool) {
+        if row.cells.iter().all(|cell| cell.content.is_empty()) {
+            return;
+        }
+        let name = if is_head { "th" } else { "td" };
+        self.cells += row.cells.len();
+        self.html.open("tr");
+        for cell in &row.cells {
+            self.html
+                .open_spanning(name, cell.col_span as usize, cell.row_span as usize);
+            match (
+                time::text(cell).or_else(|| fraction(cell)),
+                cell.content.as_slice(),
+            ) {
+                (Some(text), _) => {
+                    self.html.text(&text);
+                }
+                (None, [Element::Paragraph(only)]) => self.inline(&only.content, is_head),
+                (None, content) => self.blocks(content),
+            }
+            self.html.close(name);
+        }
+        self.html.close("tr");
     }
 
     /// Writes inline content. `heavy`: in a context where all text is bold.

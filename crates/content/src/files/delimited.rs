@@ -11,8 +11,12 @@ const SAMPLE_LINES: usize = 20;
 /// Reads a table. `tabs`: the separator is known to be a tab.
 pub(super) fn read(body: &[u8], tabs: bool) -> FileDocument {
     let text = crate::decode(body, None).text;
-    let separator = if tabs { '\t' } else { separator(&text) };
-    let mut rows = Rows::new(&text, separator);
+    let (separator, text) = match stated_separator(&text) {
+        Some(stated) => stated,
+        None if tabs => ('\t', &*text),
+        None => (separator(&text), &*text),
+    };
+    let mut rows = Rows::new(text, separator);
     let mut html = Markup::default();
     let mut cells = 0;
     let mut name = "th";
@@ -47,6 +51,15 @@ pub(super) fn read(body: &[u8], tabs: bool) -> FileDocument {
         document.warnings.push(warning.to_owned());
     }
     document
+}
+
+/// Returns the separator that the first line names for Excel, as in `sep=;`, and the text after that line.
+fn stated_separator(text: &str) -> Option<(char, &str)> {
+    let mut rest = text.strip_prefix("sep=")?.chars();
+    let separator = rest.next()?;
+    let rest = rest.as_str();
+    let rest = rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n')?;
+    Some((separator, rest))
 }
 
 /// Returns the character that splits most of the first lines into the same number of values.
@@ -170,5 +183,14 @@ mod tests {
         assert_eq!(rows("a\tb\n1\t2"), [["a", "b"], ["1", "2"]]);
         assert_eq!(rows("one\ntwo"), [["one"], ["two"]]);
         assert!(rows("").is_empty());
+        let html = |text: &str| read(text.as_bytes(), false).pages[0].html.replace('\n', "");
+        assert_eq!(
+            html("sep=;\r\na,b;c"),
+            "<table><tr><th>a,b</th><th>c</th></tr></table>"
+        );
+        assert_eq!(
+            html("sep=1;b"),
+            "<table><tr><th>sep=1</th><th>b</th></tr></table>"
+        );
     }
 }

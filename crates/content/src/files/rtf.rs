@@ -2,11 +2,15 @@
 //! format are skipped.
 
 mod blocks;
+mod encodings;
 mod token;
+
+use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use self::blocks::Blocks;
+use self::encodings::{charset_encoding, code_page_encoding};
 use self::token::{Token, Tokens};
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage};
@@ -14,7 +18,6 @@ use crate::limits;
 
 /// Groups that contain no text of the document.
 const SKIPPED: &[&str] = &[
-    "fonttbl",
     "colortbl",
     "pict",
     "object",
@@ -78,6 +81,8 @@ enum Destination {
     #[default]
     Body,
     Nowhere,
+    /// The names of fonts.
+    Fonts,
     /// The names of styles.
     Styles,
     /// A document property.
@@ -111,6 +116,7 @@ struct Group {
     is_note: bool,
     is_field: bool,
     style: i32,
+    font: Option<i32>,
 }
 
 /// Paragraph properties; `\pard` resets them.
@@ -133,6 +139,9 @@ struct Reader {
     fallback_left: u32,
     bytes: Vec<u8>,
     code_page: Option<&'static Encoding>,
+    /// Encodings of the fonts whose text is not in the code page, by the numbers of the fonts.
+    fonts: HashMap<i32, &'static Encoding>,
+    default_font: i32,
     high: Option<u16>,
     paragraph: Paragraph,
     line: Markup,
@@ -231,16 +240,17 @@ impl Reader {
             return;
         }
         let bytes = std::mem::take(&mut self.bytes);
-        let (text, _) = self
-            .code_page
-            .unwrap_or(WINDOWS_1252)
-            .decode_without_bom_handling(&bytes);
+        let font = self.group.font.unwrap_or(self.default_font);
+        let is_text = !matches!(self.group.destination, Destination::Property(_));
+        let encoding = self.fonts.get(&font).copied().filter(|_| is_text);
+        let encoding = encoding.or(self.code_page).unwrap_or(WINDOWS_1252);
+        let (text, _) = encoding.decode_without_bom_handling(&bytes);
         self.push(&text);
     }
 
     fn push(&mut self, text: &str) {
         match self.group.destination {
-            Destination::Nowhere => {}
+            Destination::Nowhere | Destination::Fonts => {}
             Destination::Styles | Destination::Property(_) => self.text.push_str(text),
             Destination::Instruction => self.instruction.push_str(text),
             Destination::ListMarker => self.marker.push_str(text),
@@ -311,6 +321,7 @@ impl Reader {
             "plain" => {
                 let group = &mut self.group;
                 (group.bold, group.italic, group.struck, group.script) = Default::default();
+                group.font = None;
             }
             "par" => self.end_paragraph(),
             "line" if self.group.destination == Destination::Body => {
@@ -335,6 +346,14 @@ impl Reader {
             "uc" => self.group.fallback_chars = u32::try_from(number.unwrap_or(1)).unwrap_or(1).min(16),
             "rtf" => self.group.fallback_chars = 1,
             "ansicpg" => self.code_page = code_page_encoding(number.unwrap_or(1252)),
+            "fonttbl" => self.group.destination = Destination::Fonts,
+            "deff" => self.default_font = number.unwrap_or(0),
+            "f" => self.group.font = number,
+            "fcharset" if self.group.destination == Destination::Fonts => {
+                if let (Some(font), Some(encoding)) = (self.group.font, charset_encoding(number)) {
+                    self.fonts.insert(font, encoding);
+                }
+            }
             "pca" | "pc" => self.code_page = Some(encoding_rs::IBM866),
             "mac" => self.code_page = Some(encoding_rs::MACINTOSH),
             "emdash" => self.push("\u{2014}"),
@@ -499,21 +518,6 @@ impl Reader {
     }
 }
 
-/// Returns the encoding of a code page number.
-fn code_page_encoding(number: i32) -> Option<&'static Encoding> {
-    let label = match number {
-        932 => "shift_jis".to_owned(),
-        936 => "gbk".to_owned(),
-        949 => "euc-kr".to_owned(),
-        950 => "big5".to_owned(),
-        10000 => "macintosh".to_owned(),
-        65001 => "utf-8".to_owned(),
-        866 => "ibm866".to_owned(),
-        number => format!("windows-{number}"),
-    };
-    Encoding::for_label(label.as_bytes())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -529,6 +533,10 @@ mod tests {
         check(
             r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}{\stylesheet{\s1 heading 1;}}\pard\s1 Top\par\pard A {\b bold} word, caf\'e9 \u8364?.\par}",
             "<h1>Top</h1><p>A <strong>bold</strong> word, café €.</p>",
+        );
+        check(
+            r"{\rtf1\ansicpg1252\deff1{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial;}}\'cf\'f0{\f0 \'e9}\'ee\f0\'e9\plain\'ee\par}",
+            "<p>Прéоéо</p>",
         );
         check(
             r"{\rtf1 \pard\ls1{\listtext 1.\tab}One\par{\listtext 2.\tab}Two\par\pard After\par\pard\bullet\tab Three\par}",

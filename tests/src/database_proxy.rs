@@ -2,10 +2,11 @@
 //! silent, or break before the answer to a COMMIT arrives. It also counts statements.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
@@ -86,7 +87,7 @@ impl DatabaseProxy {
     /// # Panics
     /// If the URL has no host and port.
     pub fn redirect(&self, database_url: &str) {
-        *self.shared.database() = authority(database_url).to_owned();
+        *self.shared.database.lock() = authority(database_url).to_owned();
     }
 
     /// Closes all connections and refuses new ones, as a database that restarts does.
@@ -150,7 +151,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 /// Copies bytes in both directions until one side closes, or the network refuses.
 async fn relay(client: TcpStream, shared: Arc<Shared>) {
-    let address = shared.database().clone();
+    let address = shared.database.lock().clone();
     let Ok(database) = TcpStream::connect(address).await else {
         return;
     };
@@ -213,10 +214,6 @@ async fn wait_until_open(shared: &Shared) {
 }
 
 impl Shared {
-    fn database(&self) -> MutexGuard<'_, String> {
-        self.database.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts the statements that complete in these bytes.
     fn count(&self, bytes: &[u8]) {
         let ends = bytes.windows(COMPLETED.len()).enumerate();

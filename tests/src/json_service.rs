@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -85,10 +86,7 @@ impl JsonService {
 
     /// Returns all requests so far.
     pub fn requests(&self) -> Vec<ReceivedRequest> {
-        self.requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.requests.lock().clone()
     }
 }
 
@@ -114,7 +112,7 @@ async fn respond(
         json: serde_json::from_slice(&body).unwrap_or_default(),
     };
     {
-        let mut requests = requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut requests = requests.lock();
         received.number = requests.len() + 1;
         requests.push(received.clone());
     }

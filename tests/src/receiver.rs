@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,6 +10,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use http::{HeaderMap, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use serde_json::Value;
 use sha2::Sha256;
 use tokio::net::TcpListener;
@@ -183,7 +184,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
         attempt: 0,
     };
     shared.deliveries.send_modify(|deliveries| {
-        let mut attempts = shared.attempts.lock().expect("no holder panics");
+        let mut attempts = shared.attempts.lock();
         let attempt = attempts.entry(delivery.webhook_id().to_owned()).or_default();
         *attempt += 1;
         delivery.attempt = *attempt;

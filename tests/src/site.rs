@@ -5,14 +5,15 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
 use hyper::body::Incoming;
+use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -233,7 +234,7 @@ impl RunningSite {
 
     /// Replaces the page of a path; `None` removes it.
     pub fn change(&self, path: &str, page: Option<Page>) {
-        let mut pages = self.shared.pages.lock().expect("no holder panics");
+        let mut pages = self.shared.pages.lock();
         match page {
             Some(page) => pages.insert(path.to_owned(), page),
             None => pages.remove(path),
@@ -242,13 +243,13 @@ impl RunningSite {
 
     /// Returns every request so far, in order.
     pub fn hits(&self) -> Vec<Hit> {
-        self.shared.hits.lock().expect("no holder panics").clone()
+        self.shared.hits.lock().clone()
     }
 
     /// Returns the number of requests for each path.
     pub fn counts(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
-        for hit in self.shared.hits.lock().expect("no holder panics").iter() {
+        for hit in self.shared.hits.lock().iter() {
             *counts.entry(hit.path.clone()).or_default() += 1;
         }
         counts
@@ -296,7 +297,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
         at: Instant::now(),
         headers: request.headers().clone(),
     };
-    shared.hits.lock().expect("no holder panics").push(hit);
+    shared.hits.lock().push(hit);
     let mut in_flight = None;
     if !is_site_file(&path) {
         in_flight = Some(InFlight::begin(&shared));
@@ -310,7 +311,7 @@ async fn respond(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Fu
             return not_found();
         }
     }
-    let page = shared.pages.lock().expect("no holder panics").get(&path).cloned();
+    let page = shared.pages.lock().get(&path).cloned();
     let Some(page) = page else {
         return not_found();
     };

@@ -10,9 +10,10 @@ mod external;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -142,7 +143,7 @@ impl Connection {
 
     /// Returns the external clients.
     pub(crate) fn external(&self) -> MutexGuard<'_, ExternalClients> {
-        self.shared.external()
+        self.shared.external.lock()
     }
 
     /// Returns an id for a command that is sent with [`Connection::forward`].
@@ -189,7 +190,7 @@ impl Connection {
     /// Returns a session for a target that the browser attached automatically.
     pub(crate) fn adopt(&self, id: String) -> (Session, mpsc::Receiver<Event>) {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
-        self.shared.routes().sessions.insert(id.clone(), sender);
+        self.shared.routes.lock().sessions.insert(id.clone(), sender);
         let session = Session {
             shared: self.shared.clone(),
             id,
@@ -200,7 +201,7 @@ impl Connection {
     /// Subscribes to events of the browser itself; replaces the previous subscriber.
     pub(crate) fn events(&self) -> mpsc::Receiver<Event> {
         let (sender, events) = mpsc::channel(limits::MAX_WAITING_EVENTS);
-        self.shared.routes().browser = Some(sender);
+        self.shared.routes.lock().browser = Some(sender);
         events
     }
 }
@@ -268,21 +269,13 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        self.shared.routes().sessions.remove(&self.id);
+        self.shared.routes.lock().sessions.remove(&self.id);
     }
 }
 
 impl Shared {
     fn next_id(&self) -> u64 {
         self.last_id.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    fn routes(&self) -> MutexGuard<'_, Routes> {
-        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn external(&self) -> MutexGuard<'_, ExternalClients> {
-        self.external.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn post(&self, session: Option<&str>, method: &'static str, params: Value) {
@@ -317,7 +310,7 @@ impl Shared {
             response: sender,
             name: method,
         };
-        self.routes().commands.insert(id, command);
+        self.routes.lock().commands.insert(id, command);
         let pending = Pending {
             shared: self,
             id,
@@ -339,7 +332,7 @@ impl Shared {
             Ok(message) => message,
             Err(error) => return tracing::debug!(%error, "ignoring an invalid message of the browser"),
         };
-        if self.external().receive(&message) {
+        if self.external.lock().receive(&message) {
             return;
         }
         if let Some(id) = message.id {
@@ -350,7 +343,7 @@ impl Shared {
     }
 
     fn complete(&self, id: u64, message: Message<'_>) {
-        let Some(command) = self.routes().commands.remove(&id) else {
+        let Some(command) = self.routes.lock().commands.remove(&id) else {
             return;
         };
         let response = match (message.error, message.result) {
@@ -367,7 +360,7 @@ impl Shared {
     }
 
     fn event(&self, method: String, session: Option<&str>, params: Option<&RawValue>) {
-        let mut routes = self.routes();
+        let mut routes = self.routes.lock();
         if method == "Inspector.targetCrashed" {
             let failed: Vec<u64> = routes
                 .commands
@@ -398,12 +391,12 @@ impl Shared {
 
     fn end(&self) {
         self.ended.store(true, Ordering::Release);
-        let mut routes = self.routes();
+        let mut routes = self.routes.lock();
         routes.commands.clear();
         routes.sessions.clear();
         routes.browser = None;
         drop(routes);
-        self.external().end();
+        self.external.lock().end();
     }
 }
 
@@ -430,7 +423,7 @@ impl Pending<'_> {
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        self.shared.routes().commands.remove(&self.id);
+        self.shared.routes.lock().commands.remove(&self.id);
     }
 }
 

@@ -9,11 +9,12 @@ mod worker_pipe;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
@@ -139,7 +140,7 @@ impl BrowserFiles {
     pub(crate) fn allow_downloads(&self, context: Option<String>, denied: bool) {
         let behavior = self.behavior(context.as_deref(), denied);
         if let Some(context) = context {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if !state.contexts.contains(&context) && state.contexts.len() < limits::MAX_DOWNLOAD_CONTEXTS {
                 state.contexts.push(context);
             }
@@ -167,7 +168,7 @@ impl BrowserFiles {
         let size = upload.bytes.len() as u64;
         let path = self.upload_path(&upload.name);
         let workers = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             if state.uploads.iter().any(|known| known.name == upload.name) {
                 return Err(format!("the session already has a file `{}`", upload.name));
             }
@@ -185,7 +186,7 @@ impl BrowserFiles {
 
     /// Removes an upload that the owner could not keep.
     pub(crate) fn remove_upload(&self, name: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(at) = state.uploads.iter().position(|upload| upload.name == name) {
             let upload = state.uploads.remove(at);
             state.bytes -= upload.bytes.len() as u64;
@@ -203,7 +204,7 @@ impl BrowserFiles {
     /// # Errors
     /// The first name that is unknown, with the known ones.
     pub(crate) fn uploads(&self, names: &[String]) -> Result<Vec<Upload>, String> {
-        let state = self.state();
+        let state = self.state.lock();
         let find = |name: &String| {
             let wanted = name.strip_prefix(&self.code.uploads).unwrap_or(name);
             let wanted = wanted.strip_prefix('/').unwrap_or(wanted);
@@ -234,7 +235,7 @@ impl BrowserFiles {
     /// Gives a worker the uploads and all further files.
     pub(crate) async fn add_worker(&self, worker: &Arc<WorkerPipe>) {
         let uploads = {
-            let mut state = self.state();
+            let mut state = self.state.lock();
             state.live_workers();
             state.workers.push(Arc::downgrade(worker));
             state.uploads.clone()
@@ -265,7 +266,7 @@ impl BrowserFiles {
 
     fn begin(&self, params: &Value) {
         let guid = text(params, "guid");
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let listed = state.files + state.running.len();
         if listed > self.limits.files {
             // The first download above the limit is listed with the reason; further ones are not.
@@ -297,7 +298,7 @@ impl BrowserFiles {
         let guid = text(&params, "guid");
         let bytes = |field: &str| params[field].as_f64().unwrap_or_default() as u64;
         let (total, received) = (bytes("totalBytes"), bytes("receivedBytes"));
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let Some(download) = state.running.get_mut(&guid) else {
             return;
         };
@@ -404,7 +405,7 @@ impl BrowserFiles {
 
     /// Cancels a download; does nothing if there is none with this id.
     pub(crate) fn cancel(&self, guid: &str) {
-        let contexts = self.state().contexts.clone();
+        let contexts = self.state.lock().contexts.clone();
         for context in std::iter::once(None).chain(contexts.into_iter().map(Some)) {
             let mut params = json!({"guid": guid});
             if let Some(context) = context {
@@ -415,11 +416,7 @@ impl BrowserFiles {
     }
 
     fn workers(&self) -> Vec<Arc<WorkerPipe>> {
-        self.state().live_workers()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().live_workers()
     }
 }
 

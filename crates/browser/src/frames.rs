@@ -1,8 +1,9 @@
 //! The frames of a page, including those in other processes, and their accessibility trees.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -105,7 +106,7 @@ impl FrameSessions {
             if remote_frames.len() == limits::SNAPSHOT_FRAMES || Instant::now() > deadline {
                 break;
             }
-            let known = self.attached().get(&id).cloned();
+            let known = self.attached.lock().get(&id).cloned();
             let session = match known {
                 Some(session) => session,
                 // The frame may be gone by now.
@@ -123,12 +124,8 @@ impl FrameSessions {
         let kept = remote_frames
             .iter()
             .map(|remote_frame| (remote_frame.target.clone(), remote_frame.session.clone()));
-        *self.attached() = kept.collect();
+        *self.attached.lock() = kept.collect();
         Ok(remote_frames)
-    }
-
-    fn attached(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        self.attached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -10,11 +10,12 @@ mod pages;
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
+use parking_lot::Mutex;
 
 use crate::blocker::Blocker;
 use crate::error::BrowserError;
@@ -141,7 +142,7 @@ impl LiveBrowsers {
     /// # Errors
     /// If the browser cannot be started.
     pub async fn open(&self, options: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
-        let spare = self.shared.spare().take();
+        let spare = self.shared.spare.lock().take();
         let result = match spare {
             Some(spare) => self.open_in(spare, options).await,
             None => Err(BrowserError::Gone),
@@ -180,7 +181,7 @@ impl LiveBrowsers {
     /// Ends the spare browser and starts no more spares.
     pub async fn stop(&self) {
         self.shared.stopped.store(true, Ordering::Release);
-        let spare = self.shared.spare().take();
+        let spare = self.shared.spare.lock().take();
         if let Some(spare) = spare {
             spare.chromium.process.end().await;
             if let Some(worker) = spare.worker {
@@ -191,10 +192,6 @@ impl LiveBrowsers {
 }
 
 impl Shared {
-    fn spare(&self) -> MutexGuard<'_, Option<Spare>> {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn start(&self) -> Result<Spare, BrowserError> {
         let worker = self.languages.start(Language::Node);
         let chromium = start_again(|| self.start_chromium());
@@ -247,12 +244,12 @@ impl Shared {
     }
 
     async fn start_spare(self: Arc<Self>) {
-        if self.spare().is_some() || self.stopped.load(Ordering::Acquire) {
+        if self.spare.lock().is_some() || self.stopped.load(Ordering::Acquire) {
             return;
         }
         match self.start().await {
             Ok(started) => {
-                let mut spare = self.spare();
+                let mut spare = self.spare.lock();
                 // Checked under the lock, so that no spare is left after `stop`.
                 if !self.stopped.load(Ordering::Acquire) {
                     spare.get_or_insert(started);

@@ -4,9 +4,10 @@ mod intercept;
 mod watch;
 
 use std::net::SocketAddr;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::MutexGuard;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;

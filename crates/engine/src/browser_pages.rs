@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use harvestman_browser::{
     ActionResults, Blocker, Browser, BrowserConfig, BrowserError, FileLimits, LiveBrowsers, LiveConfig,
@@ -15,6 +15,7 @@ use harvestman_core::api::branding::Branding;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_fetch::{Egress, Fetcher, Proxy};
+use parking_lot::RwLock;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
@@ -254,7 +255,7 @@ impl LiveEgress for NoNetwork {
 
 impl LiveEgress for SessionEgress {
     fn route(&self, options: &ScrapeOptions) {
-        *self.routes.write().unwrap_or_else(PoisonError::into_inner) = Routes::new(&self.proxies, options);
+        *self.routes.write() = Routes::new(&self.proxies, options);
     }
 }
 
@@ -262,12 +263,7 @@ fn session_egress(listener: TcpListener, fetcher: Fetcher, proxies: &Proxies) ->
     let routes = Routes::new(proxies, &ScrapeOptions::default());
     let routes = Arc::new(RwLock::new(routes));
     let current = routes.clone();
-    let choose = move || {
-        current
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .session_proxy()
-    };
+    let choose = move || current.read().session_proxy();
     Ok(SessionEgress {
         proxies: proxies.clone(),
         routes,

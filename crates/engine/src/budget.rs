@@ -4,12 +4,13 @@
 //! yet.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_store::{Store, StoreError};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
@@ -245,7 +246,7 @@ impl Budget {
     }
 
     fn accounts(&self) -> MutexGuard<'_, HashMap<TeamId, Account>> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.accounts.lock()
     }
 }
 

@@ -2,9 +2,10 @@
 //! only hints; the store is the truth.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::ids::JobId;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Waiters by job.
@@ -16,7 +17,7 @@ pub(crate) struct JobChanges {
 impl JobChanges {
     /// Wakes all waiters of the job.
     pub(crate) fn announce(&self, job: JobId) {
-        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiters = self.waiters.lock();
         if let Some(notify) = waiters.get(&job) {
             notify.notify_waiters();
         }
@@ -24,7 +25,7 @@ impl JobChanges {
 
     /// Returns the jobs that have waiters.
     pub(crate) fn jobs(&self) -> Vec<JobId> {
-        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let waiters = self.waiters.lock();
         let waited_for = waiters.iter().filter(|(_, notify)| Arc::strong_count(notify) > 1);
         waited_for.map(|(job, _)| *job).collect()
     }
@@ -32,7 +33,7 @@ impl JobChanges {
     /// Returns a notifier for the job. Create the `notified()` future before reading the store, so that a
     /// change between the read and the wait is not missed.
     pub(crate) fn subscribe(&self, job: JobId) -> Arc<Notify> {
-        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiters = self.waiters.lock();
         waiters.retain(|_, notify| Arc::strong_count(notify) > 1);
         waiters.entry(job).or_default().clone()
     }
@@ -69,6 +70,6 @@ mod tests {
         for number in 0..100 {
             drop(changes.subscribe(JobId(Uuid::from_u128(number))));
         }
-        assert_eq!(changes.waiters.lock().unwrap().len(), 1);
+        assert_eq!(changes.waiters.lock().len(), 1);
     }
 }

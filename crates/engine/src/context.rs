@@ -2,13 +2,14 @@
 //! only: each operation is next to its feature, in an `impl` of [`Engine`] or [`Context`].
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use harvestman_browser::Blocker;
 use harvestman_core::api::crawl::EnabledOptions;
 use harvestman_core::interact::TokenKey;
 use harvestman_store::Store;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

@@ -2,11 +2,12 @@
 //! driver the requests it would make, or the time it would wait, until its next commit reports the change.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::api::console::Limiter;
 use harvestman_core::ids::JobId;
 use harvestman_store::Lease;
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -30,7 +31,7 @@ pub(crate) struct JobSignals {
 impl JobSignals {
     /// Sets the reason why no further page of the job starts now.
     pub(crate) fn set_limiter(&self, limiter: Option<Limiter>) {
-        *self.limiter.lock().unwrap_or_else(PoisonError::into_inner) = limiter;
+        *self.limiter.lock() = limiter;
     }
 }
 
@@ -77,10 +78,10 @@ impl DriverSignals {
     pub(crate) fn limiter(&self, job: JobId) -> Option<Limiter> {
         let jobs = self.lock();
         let (_, signals) = jobs.get(&job)?;
-        *signals.limiter.lock().unwrap_or_else(PoisonError::into_inner)
+        *signals.limiter.lock()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, (u64, JobSignals)>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<JobId, (u64, JobSignals)>> {
+        self.jobs.lock()
     }
 }

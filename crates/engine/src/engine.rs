@@ -1,9 +1,10 @@
 //! Starts and stops the engine.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use harvestman_fetch::Fetcher;
 use harvestman_store::Store;
+use parking_lot::Mutex;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -83,7 +84,7 @@ impl Engine {
             tokio::spawn(lost_texts::run(context.clone(), context.stop.clone())),
             tokio::spawn(sessions::run(context.clone(), context.stop.clone())),
         ];
-        *context.loops.lock().unwrap_or_else(PoisonError::into_inner) = loops;
+        *context.loops.lock() = loops;
         Engine { context }
     }
 
@@ -98,7 +99,7 @@ impl Engine {
     /// Shuts down: starts nothing new, drops pages in flight, releases shards, ends browser sessions.
     pub async fn shutdown(&self) {
         self.context.stop.cancel();
-        let loops = std::mem::take(&mut *self.context.loops.lock().unwrap_or_else(PoisonError::into_inner));
+        let loops = std::mem::take(&mut *self.context.loops.lock());
         let ending = async {
             for handle in loops {
                 let _ = handle.await;

@@ -4,12 +4,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_store::{Demand, Holding, SharedLimits, StoreError};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::limits;
@@ -229,7 +230,7 @@ impl Shared {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Subject, LocalUnits>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 
     /// Returns the limits that this node must borrow units of or give units back to.

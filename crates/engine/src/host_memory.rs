@@ -4,9 +4,9 @@
 //! that never needed the browser.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use harvestman_core::scrape::{BrowserReason, Certainty};
+use parking_lot::{Mutex, MutexGuard};
 use url::Url;
 
 use crate::limits;
@@ -54,7 +54,7 @@ fn reason_index(reason: BrowserReason) -> usize {
 
 impl HostMemory {
     fn hosts(&self) -> MutexGuard<'_, Hosts> {
-        self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hosts.lock()
     }
 
     /// Returns whether a page of this host goes straight to the browser. Every few pages it does not, so that

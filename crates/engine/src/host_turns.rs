@@ -2,12 +2,13 @@
 //! `Crawl-delay`, and holds them while the host asks for a pause. The core paces the requests of one job.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harvestman_core::crawl::{FetchedPage, RobotsOutcome, limits as crawl_limits};
 use harvestman_core::host::HostKey;
 use harvestman_store::SharedLimits;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::limits;
 
@@ -31,7 +32,7 @@ impl HostPauses {
     }
 
     fn hosts(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -117,6 +118,6 @@ impl HostTurns {
     }
 
     fn crawl_delays(&self) -> MutexGuard<'_, HashMap<HostKey, Duration>> {
-        self.crawl_delays.lock().unwrap_or_else(PoisonError::into_inner)
+        self.crawl_delays.lock()
     }
 }

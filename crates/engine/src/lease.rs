@@ -3,11 +3,11 @@
 
 use std::fmt::Display;
 use std::future::poll_fn;
-use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use harvestman_store::{Lease, StoreError};
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
 use crate::context::Context;
@@ -36,7 +36,7 @@ pub(crate) async fn hold(
     }
     let end_of = |start: Instant| start + Duration::from_millis(limits::LEASE_MS) - limits::LEASE_MARGIN;
     let end = Mutex::new(end_of(Instant::now()));
-    let current = || *end.lock().unwrap_or_else(PoisonError::into_inner);
+    let current = || *end.lock();
     let renewing = async {
         let mut pause = limits::HEARTBEAT;
         loop {
@@ -45,7 +45,7 @@ pub(crate) async fn hold(
             let renewal = context.store.renew(lease, clock::now(), limits::LEASE_MS);
             match timeout_at(current(), renewal).await {
                 Ok(Ok(true)) => {
-                    *end.lock().unwrap_or_else(PoisonError::into_inner) = end_of(start);
+                    *end.lock() = end_of(start);
                     pause = limits::HEARTBEAT;
                 }
                 Ok(Ok(false)) => return Ok(LeaseEnd::Lost),

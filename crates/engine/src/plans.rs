@@ -2,9 +2,10 @@
 //! are stored; this is a copy in memory that is read for every page without waiting.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use harvestman_core::ids::TeamId;
+use parking_lot::RwLock;
 
 /// The limits of one team.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,14 +68,14 @@ impl Plans {
 
     /// Returns the limits of a team across all nodes.
     pub fn of(&self, team: TeamId) -> Limits {
-        let by_team = self.by_team.read().unwrap_or_else(PoisonError::into_inner);
+        let by_team = self.by_team.read();
         by_team.get(&team).copied().unwrap_or(self.default)
     }
 
     /// Assigns a plan to a team, with immediate effect; the default limits if there is no plan, or none of
     /// this name.
     pub fn assign(&self, team: TeamId, plan: Option<&str>) {
-        let mut by_team = self.by_team.write().unwrap_or_else(PoisonError::into_inner);
+        let mut by_team = self.by_team.write();
         match plan.and_then(|plan| self.plans.get(plan)) {
             Some(limits) => by_team.insert(team, *limits),
             None => by_team.remove(&team),

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use harvestman_browser::Storage;
 use harvestman_core::api::error::ApiError;
@@ -14,6 +14,7 @@ use harvestman_core::api::location::Profile;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::interact::SessionError;
 use harvestman_store::{Store, StoreError};
+use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::Handle;
 use tokio::sync::RwLock;
 use tracing::Instrument;
@@ -153,7 +154,7 @@ impl Profiles {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
@@ -346,13 +347,9 @@ mod tests {
             while done < rounds {
                 let pages = tokio::join!(node.open(team, owner), node.open(team, owner));
                 if pages.0.is_some() || pages.1.is_some() {
-                    assert_eq!(
-                        writing.lock().unwrap().replace(owner),
-                        None,
-                        "one owner at a time"
-                    );
+                    assert_eq!(writing.lock().replace(owner), None, "one owner at a time");
                     tokio::time::sleep(Duration::from_millis(2)).await;
-                    *writing.lock().unwrap() = None;
+                    *writing.lock() = None;
                     done += 1;
                 }
                 drop(pages);

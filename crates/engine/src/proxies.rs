@@ -3,11 +3,12 @@
 
 mod routes;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::options::{Proxy as RequestedClass, ScrapeOptions};
 use harvestman_fetch::Proxy;
+use parking_lot::{Mutex, MutexGuard};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -197,7 +198,7 @@ impl Proxies {
 
 impl Member {
     fn health(&self) -> MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
+        self.health.lock()
     }
 
     /// Returns when the proxy has cooled down; `None` if it is available.

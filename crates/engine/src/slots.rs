@@ -6,13 +6,14 @@
 mod shares;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use harvestman_core::api::page::Metadata;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_store::Lease;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -189,9 +190,7 @@ impl Slots {
     }
 
     fn state(&self, kind: SlotKind) -> MutexGuard<'_, Shares<oneshot::Sender<Slot>>> {
-        self.kinds[kind as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.kinds[kind as usize].lock()
     }
 }
 

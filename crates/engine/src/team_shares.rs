@@ -2,9 +2,10 @@
 //! takes everything, however much it asks for.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::ids::TeamId;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 /// What is left, and what each team holds. Cheap to clone.
@@ -79,7 +80,7 @@ impl TeamShares {
 
 impl Shared {
     fn amounts(&self) -> MutexGuard<'_, Amounts> {
-        self.amounts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.amounts.lock()
     }
 }
 

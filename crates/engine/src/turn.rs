@@ -1,13 +1,13 @@
 //! The slot of one page while it is being scraped: an HTTP slot at first, a browser slot from the moment the
 //! page needs the browser. A page that waits for the browser holds no slot.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harvestman_core::api::page::Metadata;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::host::HostKey;
 use harvestman_core::url_key::UrlKey;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
@@ -204,7 +204,7 @@ impl Turn {
     }
 
     fn state(&self) -> MutexGuard<'_, TurnState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -11,6 +11,7 @@ use http::HeaderMap;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 use tokio::task::coop::consume_budget;
 use tokio::time::timeout;
@@ -263,11 +264,11 @@ struct Ending {
 
 impl SharedEnding {
     fn set(&self, ending: Ending) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = ending;
+        *self.0.lock() = ending;
     }
 
     fn take(&self) -> Ending {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 

@@ -4,12 +4,13 @@
 //! expiry in the future is ignored.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use harvestman_core::scope::registrable_domain;
 use http::HeaderMap;
 use http::header::SET_COOKIE;
+use parking_lot::Mutex;
 use url::{Host, Url};
 
 use crate::limits;
@@ -38,7 +39,7 @@ impl CookieJar {
 
     /// Stores the cookies set by a response from `url`. Ignores malformed, foreign and oversized ones.
     pub fn store(&self, url: &Url, headers: &HeaderMap) {
-        let mut cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cookies = self.cookies.lock();
         for value in headers.get_all(SET_COOKIE) {
             let Some((cookie, removed)) = value.to_str().ok().and_then(|text| Cookie::parse(text, url))
             else {
@@ -67,7 +68,7 @@ impl CookieJar {
 
     /// Returns the `Cookie` header for a request to `url`, or `None` if there is no cookie for it.
     pub fn header(&self, url: &Url) -> Option<String> {
-        let cookies = self.cookies.lock().unwrap_or_else(PoisonError::into_inner);
+        let cookies = self.cookies.lock();
         let mut found: Vec<&Cookie> = cookies.iter().filter(|cookie| cookie.belongs_to(url)).collect();
         // Longer paths first; the stable sort keeps the order of arrival otherwise (RFC 6265, 5.4).
         found.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
@@ -19,6 +19,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
@@ -114,7 +115,7 @@ impl Drop for Egress {
 
 impl Failures {
     fn get(&self, authority: &str) -> Option<FetchError> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known
             .iter()
             .rev()
@@ -124,7 +125,7 @@ impl Failures {
 
     /// Records the outcome of an attempt; a success clears earlier failures.
     fn record(&self, authority: &str, failure: Option<&FetchError>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         known.retain(|(name, _)| name != authority);
         if let Some(error) = failure {
             known.push_back((authority.to_owned(), error.clone()));

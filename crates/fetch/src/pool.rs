@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -258,7 +259,7 @@ pub(crate) struct Opening {
 
 impl Drop for Opening {
     fn drop(&mut self) {
-        let mut openings = self.pool.openings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut openings = self.pool.openings.lock();
         openings.remove(&self.origin);
     }
 }
@@ -271,7 +272,7 @@ struct Idle {
 impl Pool {
     /// Takes a connection to the origin that was dialed to one of `addresses`, or whose name the proxy resolved.
     pub(crate) fn take(&self, origin: &Origin, addresses: &[SocketAddr]) -> Option<Connection> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         let list = idle.get_mut(origin)?;
         list.retain(Idle::is_usable);
         for at in (0..list.len()).rev() {
@@ -301,7 +302,7 @@ impl Pool {
     /// until that is done, at most for the connect timeout, and returns `None`.
     pub(crate) async fn opening(self: &Arc<Self>, origin: &Origin) -> Option<Opening> {
         let mut other = {
-            let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut openings = self.openings.lock();
             match openings.get(origin) {
                 Some(other) => other.clone(),
                 None => {
@@ -331,7 +332,7 @@ impl Pool {
         if connection.is_closed() {
             return;
         }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         let was_empty = idle.is_empty();
         if idle.values().map(Vec::len).sum::<usize>() >= limits::MAX_IDLE {
             return;
@@ -368,7 +369,7 @@ async fn sweep(pool: std::sync::Weak<Pool>) {
     loop {
         tokio::time::sleep(limits::IDLE_TIMEOUT / 2).await;
         let Some(pool) = pool.upgrade() else { return };
-        let mut idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = pool.idle.lock();
         idle.retain(|_, list| {
             list.retain(Idle::is_usable);
             !list.is_empty()

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::extract::{FromRequestParts, Request, State};
@@ -14,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::KeyId;
 use harvestman_store::{Principal, StoreError};
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
 
 use crate::app::App;
@@ -174,19 +174,19 @@ impl Principals {
 
     /// Removes a revoked key from the cache; requests with it fail from now on.
     pub(crate) fn remove(&self, key: KeyId) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock();
         self.generation.fetch_add(1, Ordering::SeqCst);
         entries.retain(|_, (_, principal)| principal.key != Some(key));
     }
 
     fn cached(&self, hash: &[u8; 32]) -> Option<Principal> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.lock();
         let (since, principal) = entries.get(hash)?;
         (since.elapsed() < limits::PRINCIPAL_CACHE_TIME).then(|| principal.clone())
     }
 
     fn insert(&self, hash: [u8; 32], principal: Principal, generation: u64) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock();
         if self.generation.load(Ordering::SeqCst) != generation {
             return;
         }

@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_engine::Limits;
 use harvestman_store::{Principal, SharedLimits};
+use parking_lot::Mutex;
 
 use crate::error::Failure;
 use crate::limits::{RATE_BLOCKS, RATE_WINDOW, RATE_WINDOWS};
@@ -54,7 +55,7 @@ impl RateLimit {
         if bounds.is_empty() {
             return Ok(());
         }
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut windows = self.windows.lock();
         if windows.len() >= RATE_WINDOWS {
             windows.retain(|_, window| now.saturating_duration_since(window.since) < RATE_WINDOW);
         }
@@ -115,7 +116,7 @@ impl RateLimit {
 
     /// Returns the grant of a subject; a new one is empty.
     fn grant(&self, subject: Subject) -> SharedGrant {
-        let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut grants = self.grants.lock();
         let now = Instant::now();
         if grants.len() >= RATE_WINDOWS {
             // A grant in use is kept.
@@ -236,6 +237,6 @@ mod tests {
         let rate = RateLimit::default();
         let now = Instant::now();
         assert!((0..1000).all(|_| rate.count(&principal(1, 1), &limits(None, None), now).is_ok()));
-        assert!(rate.windows.lock().unwrap().is_empty());
+        assert!(rate.windows.lock().is_empty());
     }
 }

@@ -1,9 +1,9 @@
 //! One-time sign-in code in the console link that a start prints: 128 random bits, valid for ten minutes and one use.
 //! Only the hash of the code is kept.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq;
 
 use crate::keys;
@@ -38,7 +38,7 @@ impl SignIn {
 
     /// Returns whether the code is correct and still valid. A code can be redeemed only once.
     pub fn redeem(&self, code: &str) -> bool {
-        let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pending = self.pending.lock();
         let good = pending.as_ref().is_some_and(|pending| {
             let same: bool = pending.hash.ct_eq(&keys::hash(code)).into();
             same && Instant::now() < pending.expires_at

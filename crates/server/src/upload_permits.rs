@@ -2,10 +2,11 @@
 //! do not block those of the others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::ids::TeamId;
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
@@ -65,7 +66,7 @@ impl UploadPermits {
     }
 
     fn of(&self, team: TeamId) -> Arc<Semaphore> {
-        let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut teams = self.teams.lock();
         teams.retain(|_, permits| Arc::strong_count(permits) > 1);
         let new = || Arc::new(Semaphore::new(limits::TEAM_UPLOADS_AT_ONCE));
         teams.entry(team).or_insert_with(new).clone()
@@ -114,6 +115,6 @@ mod tests {
         assert!(acquire(9).await.is_ok());
         held.clear();
         assert!(acquire(0).await.is_ok());
-        assert_eq!(permits.teams.lock().unwrap().len(), 1, "idle teams are removed");
+        assert_eq!(permits.teams.lock().len(), 1, "idle teams are removed");
     }
 }

@@ -1,10 +1,10 @@
 //! When the use of each key was last written. Both engines share it.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use harvestman_core::ids::KeyId;
 use harvestman_core::time::Timestamp;
+use parking_lot::Mutex;
 
 use crate::limits;
 
@@ -15,7 +15,7 @@ pub(crate) struct KeyUses(Mutex<HashMap<KeyId, Timestamp>>);
 impl KeyUses {
     /// Records a use. Returns whether it must be written.
     pub(crate) fn record(&self, key: KeyId, now: Timestamp) -> bool {
-        let mut uses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses = self.0.lock();
         match uses.get(&key) {
             Some(last) if now.millis_since(*last) < limits::KEY_USE_INTERVAL_MS => false,
             _ => {

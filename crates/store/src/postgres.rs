@@ -44,9 +44,10 @@ mod uploads;
 mod words;
 mod zero_retention;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::time::Timestamp;
+use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -140,11 +141,7 @@ impl Lifecycle for Postgres {
         self.stop.cancel();
         self.cache.flush().await;
         // A report that is under way would add the node again after it has left.
-        let reporting = self
-            .reporting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let reporting = self.reporting.lock().take();
         if let Some(reporting) = reporting {
             let _ = timeout(limits::LAST_REPORT_TIME, reporting).await;
         }

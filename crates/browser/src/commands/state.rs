@@ -1,6 +1,8 @@
 //! The state that a live browser keeps between commands: the references of the last snapshot.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::Target;
 use crate::frames::{Frame, FrameSessions};
@@ -26,14 +28,11 @@ pub(super) struct References {
 impl CommandState {
     /// Replaces the last snapshot.
     pub(super) fn set_references(&self, references: References) {
-        *self.references.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(references));
+        *self.references.lock() = Some(Arc::new(references));
     }
 
     pub(super) fn references(&self) -> Option<Arc<References>> {
-        self.references
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.references.lock().clone()
     }
 
     /// Returns the description of an element for messages.

@@ -1,12 +1,13 @@
 //! One live browser: its pages, its storage, and the operations on it until it ends.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::options::ScrapeOptions;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
@@ -168,12 +169,7 @@ impl LiveBrowser {
     /// Returns whether the page's renderer has crashed without the browser having reported it yet. A page
     /// that responded within [`limits::ALIVE_TIME`] is not checked again.
     async fn has_crashed(&self, page: &Page) -> bool {
-        let last_response = || {
-            self.live
-                .last_response
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
+        let last_response = || self.live.last_response.lock();
         let now = Instant::now();
         if last_response().is_some_and(|at| now < at + limits::ALIVE_TIME) {
             return false;
@@ -196,7 +192,7 @@ impl LiveBrowser {
 
     /// Returns when the browser was last used.
     pub fn last_used(&self) -> Instant {
-        *self.live.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.live.last_used.lock()
     }
 
     /// Marks the browser as used now.
@@ -268,7 +264,7 @@ impl LiveBrowser {
     /// # Errors
     /// If the browser is gone or does not respond.
     pub async fn storage(&self) -> Result<Storage, BrowserError> {
-        let known = self.live.restored().clone();
+        let known = self.live.restored.lock().clone();
         let open = self.live.pages.all();
         let stand_in = self.live.pages.create_hidden().await?;
         storage::read(&self.live.connection, &open, stand_in, &known).await
@@ -281,19 +277,14 @@ impl LiveBrowser {
     pub async fn restore(&self, storage: &Storage) -> Result<(), BrowserError> {
         let page = self.page().await?;
         storage::write(&page, storage).await?;
-        *self.live.restored() = storage.clone();
+        *self.live.restored.lock() = storage.clone();
         Ok(())
     }
 
     /// Ends all processes of the browser and removes its files. Idempotent.
     pub async fn end(&self) {
         self.live.ended.store(true, Ordering::Release);
-        let chromium = self
-            .live
-            .chromium
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let chromium = self.live.chromium.lock().take();
         self.live.code.end().await;
         if let Some((process, _egress)) = chromium {
             process.end().await;
@@ -361,11 +352,5 @@ async fn terminate_script(page: &Page) {
 }
 
 fn touch(last_used: &Mutex<Instant>) {
-    *last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
-}
-
-impl Live {
-    fn restored(&self) -> std::sync::MutexGuard<'_, Storage> {
-        self.restored.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    *last_used.lock() = Instant::now();
 }

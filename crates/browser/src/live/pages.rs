@@ -1,9 +1,10 @@
 //! The open pages of a live browser, and which of them is the current one.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
@@ -86,24 +87,31 @@ impl Pages {
     /// Leaves HTTP authentication to an external client, in these pages and all future ones.
     pub(crate) fn delegate_authentication(&self) {
         self.authentication_delegated.store(true, Ordering::Release);
-        self.open().iter().for_each(|page| page.delegate_authentication());
+        for page in self.open.lock().iter() {
+            page.delegate_authentication();
+        }
     }
 
     /// Returns all open pages, in the order of opening.
     pub(crate) fn all(&self) -> Vec<Arc<Page>> {
-        self.open().clone()
+        self.open.lock().clone()
     }
 
     /// Returns the page that was most recently opened or selected.
     pub(crate) fn current(&self) -> Option<Arc<Page>> {
-        let open = self.open();
+        let open = self.open.lock();
         let last_used = |page: &&Arc<Page>| page.state().last_used;
         open.iter().rev().max_by_key(last_used).cloned()
     }
 
     /// Makes a page the current one; does nothing if there is no page with this target id.
     pub(crate) fn choose(&self, target: &str) {
-        let page = self.open().iter().find(|page| page.target() == target).cloned();
+        let page = self
+            .open
+            .lock()
+            .iter()
+            .find(|page| page.target() == target)
+            .cloned();
         if let Some(page) = page {
             page.state().last_used = Some(Instant::now());
         }
@@ -149,7 +157,7 @@ impl Pages {
             let changed = self.changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if let Some(found) = look(&self.open()) {
+            if let Some(found) = look(&self.open.lock()) {
                 return Ok(found);
             }
             if self.connection.has_ended() {
@@ -159,10 +167,6 @@ impl Pages {
                 .await
                 .map_err(|_| BrowserError::Timeout)?;
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, Vec<Arc<Page>>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn listen(self: Arc<Self>, mut events: mpsc::Receiver<Event>, downloads: mpsc::Sender<Event>) {
@@ -182,7 +186,8 @@ impl Pages {
                 }
                 "Target.detachedFromTarget" => {
                     if let Some(detached) = event.read::<DetachedEvent>() {
-                        self.open()
+                        self.open
+                            .lock()
                             .retain(|page| page.session().id() != detached.session_id);
                     }
                 }
@@ -195,7 +200,7 @@ impl Pages {
             }
             self.changed.notify_waiters();
         }
-        self.open().clear();
+        self.open.lock().clear();
         self.changed.notify_waiters();
     }
 
@@ -223,7 +228,7 @@ impl Pages {
                 if has_opener {
                     page.state().last_used = Some(Instant::now());
                 }
-                let mut open = self.open();
+                let mut open = self.open.lock();
                 if self.authentication_delegated.load(Ordering::Acquire) {
                     page.delegate_authentication();
                 }

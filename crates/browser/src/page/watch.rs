@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
@@ -132,7 +133,7 @@ impl Watch {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, PageState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Waits until `look` returns a value.

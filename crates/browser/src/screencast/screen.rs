@@ -1,9 +1,10 @@
 //! What the viewers of one browser share: the last picture, the tabs, and the number of viewers.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hyper::body::Bytes;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -104,7 +105,7 @@ pub struct Tab {
 
 impl Screen {
     pub(super) fn running(&self) -> MutexGuard<'_, bool> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock()
     }
 
     /// Returns the open dialog of a page, and extends its time while there is a viewer who may answer it.

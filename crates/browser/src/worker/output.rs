@@ -1,8 +1,8 @@
 //! Captured output of code, up to a limit for each stream.
 
 use std::mem::take;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use crate::limits;
@@ -20,19 +20,15 @@ pub(super) struct Output(Mutex<[Vec<u8>; 2]>);
 
 impl Output {
     pub(super) fn add(&self, stream: Stream, bytes: &[u8]) {
-        let buffer = &mut self.streams()[stream as usize];
+        let buffer = &mut self.0.lock()[stream as usize];
         let remaining = limits::MAX_OUTPUT_BYTES - buffer.len();
         buffer.extend_from_slice(&bytes[..bytes.len().min(remaining)]);
     }
 
     /// Takes stdout and stderr.
     pub(super) fn take(&self) -> (String, String) {
-        let [stdout, stderr] = take(&mut *self.streams());
+        let [stdout, stderr] = take(&mut *self.0.lock());
         (text(stdout), text(stderr))
-    }
-
-    fn streams(&self) -> MutexGuard<'_, [Vec<u8>; 2]> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,7 +1,7 @@
 //! One session: its browser, its tokens, and the queue of calls that use it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use harvestman_browser::{BrowserError, LiveBrowser, LiveBrowsers};
@@ -10,6 +10,7 @@ use harvestman_core::api::interact::Task;
 use harvestman_core::ids::{SessionId, TeamId};
 use harvestman_core::interact::{Lifetime, SessionError, SessionTokens};
 use harvestman_core::time::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -98,10 +99,7 @@ impl LiveSession {
 
     /// Takes what the session owns; `None` on the second call.
     pub(crate) fn take_resources(&self) -> Option<SessionResources> {
-        self.resources
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.resources.lock().take()
     }
 
     /// Waits for exclusive use of the browser; calls run in the order of arrival.
@@ -190,7 +188,7 @@ impl Age {
     }
 
     fn lifetime(&self) -> MutexGuard<'_, Lifetime> {
-        self.lifetime.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lifetime.lock()
     }
 }
 

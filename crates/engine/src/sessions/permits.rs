@@ -1,11 +1,12 @@
 //! How many browsers a team, and all teams together, may have open.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::TeamId;
 use harvestman_core::interact::SessionError;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::holdings::{Holdings, Need, Subject};
 use crate::limits;
@@ -110,7 +111,7 @@ impl Drop for SessionPermit {
 }
 
 fn locked(browsers: &Mutex<BrowsersByTeam>) -> MutexGuard<'_, BrowsersByTeam> {
-    browsers.lock().unwrap_or_else(PoisonError::into_inner)
+    browsers.lock()
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! The active sessions of this server: by id, by scrape and by token.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use harvestman_browser::{LiveBrowser, LiveBrowsers};
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{ScrapeId, SessionId};
 use harvestman_core::time::Timestamp;
+use parking_lot::{Mutex, MutexGuard};
 use tokio_util::sync::CancellationToken;
 
 use super::live::LiveSession;
@@ -104,7 +105,7 @@ pub(crate) struct SessionEnd {
 
 impl Registry {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Returns the lock that serializes opening the session of a scrape.

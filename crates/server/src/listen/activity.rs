@@ -1,7 +1,8 @@
 //! State of a connection from which its timeouts follow.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::ConnectionLimits;
 
@@ -46,27 +47,27 @@ impl Activity {
     }
 
     pub(super) fn received(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !state.in_progress && state.head_since.is_none() {
             state.head_since = Some(Instant::now());
         }
     }
 
     pub(super) fn request_started(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.fresh = false;
         state.in_progress = true;
         state.head_since = None;
     }
 
     pub(super) fn response_finished(&self) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.in_progress = false;
         state.idle_since = Instant::now();
     }
 
     pub(super) fn blocked(&self, is_blocked: bool) {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         match (is_blocked, state.blocked_since) {
             (true, None) => state.blocked_since = Some(Instant::now()),
             (false, Some(_)) => state.blocked_since = None,
@@ -80,14 +81,10 @@ impl Activity {
         let tick = (shortest / 10).clamp(Duration::from_millis(5), Duration::from_secs(1));
         loop {
             tokio::time::sleep(tick).await;
-            if let Some(reason) = self.state().timeout(Instant::now(), limits) {
+            if let Some(reason) = self.0.lock().timeout(Instant::now(), limits) {
                 return reason;
             }
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,8 +2,9 @@
 //! and waits to write its result, so that memory stays bounded however fast the input is.
 
 use std::io;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use parking_lot::{Condvar, Mutex};
 
 /// Threads per core: some wait for their turn to write while others work.
 const THREADS_PER_CORE: usize = 3;
@@ -34,13 +35,12 @@ pub(super) fn in_order<T, R>(
     let next_changed = Condvar::new();
     let worker = || {
         loop {
-            let Some((number, item)) = lock(&input).next() else {
+            let Some((number, item)) = input.lock().next() else {
                 return;
             };
             let result = work(item);
-            let mut output = next_changed
-                .wait_while(lock(&output), |output| output.next != number)
-                .unwrap_or_else(PoisonError::into_inner);
+            let mut output = output.lock();
+            next_changed.wait_while(&mut output, |output| output.next != number);
             if output.error.is_none() {
                 output.error = (output.write)(result).err();
             }
@@ -56,12 +56,8 @@ pub(super) fn in_order<T, R>(
             scope.spawn(worker);
         }
     });
-    let output = output.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let output = output.into_inner();
     output.error.map_or(Ok(()), Err)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -2,12 +2,13 @@
 //! notices ends or frees what it held, under a lock on its row.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::SessionId;
 use harvestman_core::time::Timestamp;
+use parking_lot::Mutex;
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -48,7 +49,7 @@ struct State {
 impl Reports {
     /// Returns until when this node counts as living without another report, and how often its reports have lapsed.
     pub(crate) fn state(&self) -> (Option<Instant>, u64) {
-        let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.0.lock();
         (state.until, state.lapses)
     }
 
@@ -58,7 +59,7 @@ impl Reports {
     }
 
     fn reported(&self, began: Instant, lapsed: bool) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.0.lock();
         state.until = Some(began + Duration::from_millis(limits::NODE_LEASE_MS) - limits::NODE_LEASE_MARGIN);
         state.lapses += u64::from(lapsed);
     }

@@ -5,8 +5,9 @@
 //! dropped.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{QueryBuilder, Row};
 
@@ -49,8 +50,7 @@ struct PendingWrite(Option<Arc<Mutex<WriteQueue>>>);
 impl PendingWrite {
     fn take(&mut self) -> Vec<CompressedPage> {
         let waiting = self.0.take();
-        let taken = waiting
-            .map(|waiting| std::mem::take(&mut *waiting.lock().unwrap_or_else(PoisonError::into_inner)));
+        let taken = waiting.map(|waiting| std::mem::take(&mut *waiting.lock()));
         taken.unwrap_or_default().pages
     }
 }
@@ -73,7 +73,7 @@ impl Cache {
     /// queue the write.
     fn enqueue(&self, cached: CompressedPage) -> Option<PendingWrite> {
         let bytes = cached.stored_bytes;
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock();
         if bytes > self.max_bytes || waiting.bytes + bytes > limits::CACHE_WAITING_BYTES {
             tracing::debug!(bytes, "cache write queue is full: response not cached");
             return None;

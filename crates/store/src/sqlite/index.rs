@@ -5,8 +5,9 @@
 use std::borrow::Borrow;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use sqlx::QueryBuilder;
 use sqlx::sqlite::SqliteConnection;
 use tokio::time::sleep;
@@ -98,15 +99,11 @@ struct Writing<'q>(&'q IndexQueue);
 
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
-        self.0.lock().writing -= 1;
+        self.0.0.lock().writing -= 1;
     }
 }
 
 impl IndexQueue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Adds the texts of pages that this transaction stores, unless the index has them. If too many are waiting, indexes
     /// the first ones at once.
     pub(super) async fn add(
@@ -128,7 +125,7 @@ impl IndexQueue {
             .build()
             .execute(&mut *connection)
             .await?;
-        self.lock().push(texts);
+        self.0.lock().push(texts);
         self.schedule(writer);
         let mut written = Ok(());
         while let Some(texts) = self.take_excess() {
@@ -140,13 +137,13 @@ impl IndexQueue {
     }
 
     fn take_excess(&self) -> Option<Vec<Arc<IndexedText>>> {
-        let mut waiting = self.lock();
+        let mut waiting = self.0.lock();
         (waiting.bytes > limits::INDEX_WAITING_BYTES).then(|| waiting.take())
     }
 
     /// Indexes all texts once none was added for a while.
     fn schedule(self: &Arc<Self>, writer: &Arc<Writer>) {
-        let mut waiting = self.lock();
+        let mut waiting = self.0.lock();
         if std::mem::replace(&mut waiting.is_scheduled, true) {
             return;
         }
@@ -155,7 +152,7 @@ impl IndexQueue {
         tokio::spawn(async move {
             loop {
                 sleep(limits::INDEX_PAUSE).await;
-                let mut waiting = queue.lock();
+                let mut waiting = queue.0.lock();
                 if std::mem::replace(&mut seen, waiting.added) == waiting.added {
                     waiting.is_scheduled = false;
                     break;
@@ -167,10 +164,10 @@ impl IndexQueue {
 
     /// Returns once all texts that were added before are in the index, or one of them cannot be written.
     pub(super) async fn flush(&self, writer: &Writer) {
-        let added = self.lock().added;
+        let added = self.0.lock().added;
         loop {
             let texts = {
-                let mut waiting = self.lock();
+                let mut waiting = self.0.lock();
                 let texts = match waiting.taken < added {
                     true => waiting.take(),
                     false => Vec::new(),
@@ -191,7 +188,7 @@ impl IndexQueue {
             drop(writing);
             if let Err(error) = &written {
                 tracing::debug!(%error, "cannot index cached pages");
-                self.lock().put_back(texts);
+                self.0.lock().put_back(texts);
             }
             if is_last || written.is_err() {
                 return;

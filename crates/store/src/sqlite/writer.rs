@@ -3,10 +3,11 @@
 //! not affect the others. Results are returned only after the transaction is on disk.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{AssertSqlSafe, Connection, query, query_scalar};
 use tokio::sync::{mpsc, oneshot};
@@ -68,7 +69,7 @@ impl Writer {
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, ()> + Send + 'static,
     {
         let (reply, _) = oneshot::channel();
-        let queue = lock(&self.queue).clone();
+        let queue = self.queue.lock().clone();
         let task = Box::new(TypedWriteTask {
             work: Some(work),
             result: None,
@@ -87,7 +88,7 @@ impl Writer {
         F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let queue = lock(&self.queue).clone().ok_or(StoreError::Closed)?;
+        let queue = self.queue.lock().clone().ok_or(StoreError::Closed)?;
         let task = TypedWriteTask {
             work: Some(work),
             result: None,
@@ -100,17 +101,13 @@ impl Writer {
 
     /// Finishes queued work, checkpoints the log and records a clean stop.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
-        drop(lock(&self.queue).take());
-        let task = lock(&self.task).take();
+        drop(self.queue.lock().take());
+        let task = self.task.lock().take();
         match task {
             None => Ok(()),
             Some(task) => task.await.map_err(|_| StoreError::Closed)?,
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// A write task, independent of its result type.

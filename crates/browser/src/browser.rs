@@ -152,10 +152,8 @@ impl Browser {
             let (connected, ()) = tokio::join!(self.shared.connect(), prepare_blocker);
             self.shared.render(&connected?, request).await
         };
-        match timeout_at(request.deadline, work).await {
-            Ok(result) => result,
-            Err(_) => Err(BrowserError::Timeout),
-        }
+        let result = timeout_at(request.deadline, work).await;
+        result.unwrap_or(Err(BrowserError::Timeout))
     }
 
     /// Ends the process; the next page starts a new one.

@@ -250,16 +250,8 @@ fn key_event(kind: KeyKind, key: &str, code: &str, key_code: u8, modifiers: u8, 
 }
 
 async fn navigate_history(page: &Page, by: i64) -> Result<(), BrowserError> {
-    let history = page
-        .session()
-        .call("Page.getNavigationHistory", json!({}))
-        .await?;
-    let wanted = history["currentIndex"].as_i64().unwrap_or(0) + by;
-    let entry = usize::try_from(wanted)
-        .ok()
-        .and_then(|index| history["entries"].get(index));
-    if let Some(entry) = entry {
-        let params = json!({"entryId": entry["id"]});
+    if let Some(entry) = page.history_entry(by, default_deadline()).await? {
+        let params = json!({"entryId": entry});
         page.session().post("Page.navigateToHistoryEntry", params);
     }
     Ok(())

@@ -207,6 +207,35 @@ impl Page {
         }
     }
 
+    /// Returns the id of the history entry `by` steps away from the current one; `None` if there is none.
+    pub(crate) async fn history_entry(
+        &self,
+        by: i64,
+        deadline: Instant,
+    ) -> Result<Option<Value>, BrowserError> {
+        let history = self
+            .session
+            .call_until("Page.getNavigationHistory", json!({}), deadline)
+            .await?;
+        let index = history["currentIndex"].as_i64().unwrap_or(0) + by;
+        let entry = usize::try_from(index)
+            .ok()
+            .and_then(|index| history["entries"].get(index));
+        Ok(entry.map(|entry| entry["id"].clone()))
+    }
+
+    /// Terminates a script that keeps the page from responding for `patience`.
+    pub(crate) async fn terminate_hanging_script(&self, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        let response = self
+            .session
+            .call_until("Runtime.evaluate", json!({"expression": "0"}), deadline)
+            .await;
+        if response == Err(BrowserError::Timeout) {
+            self.session.post("Runtime.terminateExecution", json!({}));
+        }
+    }
+
     /// Waits for the end of a navigation. If the document is there but still loads subresources after
     /// [`limits::LOAD_TIMEOUT`], it is used as it is.
     async fn wait_until_loaded(&self, deadline: Instant) -> Result<(), BrowserError> {

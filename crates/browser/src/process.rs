@@ -51,9 +51,9 @@ fn resolve_wrapper(program: &Path) -> PathBuf {
         .and_then(|mut file| file.read_exact(&mut start))
         .is_ok_and(|()| &start == b"#!");
     let name = program.file_name().unwrap_or_default();
-    let target = KNOWN_PATHS.iter().map(Path::new).find(|place| {
-        let known = place.file_name() == Some(name) && place.starts_with("/usr/lib");
-        known && place.is_file()
+    let target = KNOWN_PATHS.iter().map(Path::new).find(|path| {
+        let known = path.file_name() == Some(name) && path.starts_with("/usr/lib");
+        known && path.is_file()
     });
     match target {
         Some(target) if script => target.to_owned(),

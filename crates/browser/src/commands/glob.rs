@@ -17,14 +17,14 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
             let any = pattern.get(at + 1) == Some(&'*');
             at += if any { 2 } else { 1 };
             let mut open = false;
-            for place in 0..=text.len() {
-                open |= reached[place];
-                next[place] = open;
-                open &= any || text.get(place) != Some(&'/');
+            for index in 0..=text.len() {
+                open |= reached[index];
+                next[index] = open;
+                open &= any || text.get(index) != Some(&'/');
             }
         } else {
-            for place in 0..text.len() {
-                next[place + 1] = reached[place] && text[place] == pattern[at];
+            for index in 0..text.len() {
+                next[index + 1] = reached[index] && text[index] == pattern[at];
             }
             at += 1;
         }

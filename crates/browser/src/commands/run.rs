@@ -88,14 +88,9 @@ impl CommandRunner<'_> {
     }
 
     async fn history(&self, by: i64) -> Result<String, CommandError> {
-        let history = self.call("Page.getNavigationHistory", json!({})).await?;
-        let screenshot_options = history["currentIndex"].as_i64().unwrap_or(0) + by;
-        let entry = usize::try_from(screenshot_options)
-            .ok()
-            .map(|at| &history["entries"][at]["id"]);
-        let Some(entry) = entry.filter(|entry| !entry.is_null()) else {
-            let direction_name = if by < 0 { "back" } else { "forward" };
-            return Err(CommandError::failed(format!("no page to go {direction_name} to")));
+        let Some(entry) = self.page.history_entry(by, self.deadline).await? else {
+            let direction = if by < 0 { "back" } else { "forward" };
+            return Err(CommandError::failed(format!("no page to go {direction} to")));
         };
         let before = self.current_document();
         self.call("Page.navigateToHistoryEntry", json!({"entryId": entry}))

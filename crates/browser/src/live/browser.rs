@@ -160,7 +160,7 @@ impl LiveBrowser {
             self.live.pages.choose(&target);
         }
         if outcome.execution.killed {
-            terminate_script(&page).await;
+            page.terminate_hanging_script(limits::STOPPED_PAGE_TIMEOUT).await;
         }
         self.touch();
         Ok(outcome.execution)
@@ -337,17 +337,6 @@ impl LiveBrowser {
 
     pub(crate) fn screen(&self) -> &Arc<Screen> {
         &self.live.screen
-    }
-}
-
-/// Terminates a script of the page that does not end.
-async fn terminate_script(page: &Page) {
-    let response_deadline = Instant::now() + limits::STOPPED_PAGE_TIMEOUT;
-    let response =
-        page.session()
-            .call_until("Runtime.evaluate", json!({"expression": "1"}), response_deadline);
-    if matches!(response.await, Err(BrowserError::Timeout)) {
-        page.session().post("Runtime.terminateExecution", json!({}));
     }
 }
 

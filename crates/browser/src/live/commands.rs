@@ -7,7 +7,6 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::cdp::text;
 use crate::commands::{Command, CommandError, CommandRunner, Line, Script, Tab, WaitCondition};
-use crate::error::BrowserError;
 use crate::limits;
 use crate::page::Page;
 use crate::snapshot::Snapshot;
@@ -44,19 +43,6 @@ pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) 
         }
     }
     execution
-}
-
-/// Terminates a script that blocks a page, so that the next command can use the page.
-async fn unblock(page: Arc<Page>) {
-    let response_deadline = Instant::now() + limits::RESPONSE_TIMEOUT;
-    let ask = json!({"expression": "0"});
-    let response = page
-        .session()
-        .call_until("Runtime.evaluate", ask, response_deadline)
-        .await;
-    if response == Err(BrowserError::Timeout) {
-        page.session().post("Runtime.terminateExecution", json!({}));
-    }
 }
 
 /// Returns whether a command starts again on the new page when the current page changes.
@@ -107,7 +93,8 @@ impl LiveBrowser {
         if result == Err(CommandError::Timeout)
             && let Some(page) = self.pages().current()
         {
-            tokio::spawn(unblock(page));
+            // The next command can use the page.
+            tokio::spawn(async move { page.terminate_hanging_script(limits::RESPONSE_TIMEOUT).await });
         }
         result
     }

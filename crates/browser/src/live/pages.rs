@@ -219,11 +219,8 @@ impl Pages {
             &self.visitor,
             limits::DIALOG_TIMEOUT,
         );
-        let result = match timeout(limits::ADOPT_TIMEOUT, setup).await {
-            Ok(result) => result,
-            Err(_) => Err(BrowserError::Timeout),
-        };
-        match result {
+        let result = timeout(limits::ADOPT_TIMEOUT, setup).await;
+        match result.unwrap_or(Err(BrowserError::Timeout)) {
             Ok(page) => {
                 if has_opener {
                     page.state().last_used = Some(Instant::now());

@@ -131,10 +131,8 @@ impl Fetcher {
     pub async fn fetch(&self, request: FetchRequest) -> Result<FetchResponse, FetchError> {
         let deadline = Instant::from_std(request.deadline);
         // The future is large; boxing it keeps the futures of callers small.
-        match timeout_at(deadline, Box::pin(self.shared.run(request))).await {
-            Ok(result) => result,
-            Err(_) => Err(FetchError::Timeout),
-        }
+        let result = timeout_at(deadline, Box::pin(self.shared.run(request))).await;
+        result.unwrap_or(Err(FetchError::Timeout))
     }
 
     /// Opens a connection to the host of `url`, which the next request to it uses.

@@ -72,15 +72,15 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Checks the totals of an answer, and that it continues until the last page.
-fn check(answer: &Value, pages: u64, skip: u64) -> Result<()> {
-    ensure!(answer["total"] == pages, "wrong total: {}", answer["total"]);
-    let returned = answer["data"].as_array().context("no pages")?.len() as u64;
+/// Checks the totals of an response, and that it continues until the last page.
+fn check(response: &Value, pages: u64, skip: u64) -> Result<()> {
+    ensure!(response["total"] == pages, "wrong total: {}", response["total"]);
+    let returned = response["data"].as_array().context("no pages")?.len() as u64;
     ensure!((returned > 0) == (skip < pages), "{returned} pages");
     ensure!(
-        answer["next"].is_string() == (skip + returned < pages),
+        response["next"].is_string() == (skip + returned < pages),
         "wrong next: {}",
-        answer["next"]
+        response["next"]
     );
     Ok(())
 }

@@ -7,6 +7,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod arguments;
+mod assertions;
 mod client;
 pub mod command;
 pub mod database;
@@ -27,6 +28,7 @@ pub mod site;
 mod tls_front;
 pub mod tools;
 
+pub use assertions::{assert_contains, assert_fields};
 pub use client::{HttpResponse, send_request};
 pub use command::printed;
 pub use database::TestDatabase;

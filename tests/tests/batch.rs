@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer};
+use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -209,15 +209,9 @@ async fn a_failed_page_does_not_affect_the_others() {
     let urls_in_request = [site.url("/0"), private.to_owned(), site.url("/1")];
     let path = server.batch(&json!({ "urls": urls_in_request })).await;
     let status = server.wait_for_end(&path).await;
-    assert_eq!(
-        (
-            &status["status"],
-            &status["total"],
-            &status["completed"],
-            &status["creditsUsed"]
-        ),
-        (&json!("completed"), &json!(3), &json!(2), &json!(2)),
-        "{status}"
+    assert_fields(
+        &status,
+        json!({ "status": "completed", "total": 3, "completed": 2, "creditsUsed": 2 }),
     );
     let errors = server.get(&format!("{path}/errors")).await.ok();
     let entry = &errors["errors"][0];
@@ -265,10 +259,7 @@ async fn a_slow_host_does_not_delay_the_others() {
         .batch(&json!({ "urls": urls_in_request, "maxConcurrency": 4 }))
         .await;
     let status = wait_until(&server, &path, |status| status["completed"] == 12).await;
-    assert_eq!(
-        (&status["status"], &status["total"]),
-        (&json!("scraping"), &json!(42))
-    );
+    assert_fields(&status, json!({ "status": "scraping", "total": 42 }));
     assert!(
         slow.hits().len() <= 4,
         "the slow host gets at most maxConcurrency requests"
@@ -292,14 +283,9 @@ async fn a_cancelled_batch_keeps_its_documents() {
     }
     site.release();
     let status = server.get(&path).await.ok();
-    assert_eq!(
-        (
-            &status["status"],
-            &status["total"],
-            &status["completed"],
-            &status["next"]
-        ),
-        (&json!("cancelled"), &json!(30), &json!(5), &Value::Null)
+    assert_fields(
+        &status,
+        json!({ "status": "cancelled", "total": 30, "completed": 5, "next": null }),
     );
     assert_eq!(status["data"].as_array().unwrap().len(), 5);
     let id = path.rsplit('/').next().unwrap();
@@ -328,10 +314,7 @@ async fn pages_can_be_added_to_a_running_batch() {
     let response = server.post("/v2/batch/scrape", &more).await.ok();
     assert_eq!(response["id"], id);
     let status = server.get(&path).await.ok();
-    assert_eq!(
-        (&status["status"], &status["total"]),
-        (&json!("scraping"), &json!(20))
-    );
+    assert_fields(&status, json!({ "status": "scraping", "total": 20 }));
     site.release();
     check_counts(&server.wait_for_end(&path).await, "completed", 20);
     let (documents, _) = server.documents_at(&path, 100).await;
@@ -381,9 +364,9 @@ async fn a_finished_batch_runs_again_when_pages_are_added() {
     let more = json!({ "urls": urls(&site, 2..12), "appendToId": id });
     server.post("/v2/batch/scrape", &more).await.ok();
     let running = server.get(&path).await.ok();
-    assert_eq!(
-        (&running["status"], &running["total"], &running["completed"]),
-        (&json!("scraping"), &json!(12), &json!(4))
+    assert_fields(
+        &running,
+        json!({ "status": "scraping", "total": 12, "completed": 4 }),
     );
     assert!(running.get("completedAt").is_none() && running["next"].is_string());
     // A resumed batch survives a kill like a new one.
@@ -521,10 +504,7 @@ async fn a_batch_has_at_most_a_hundred_thousand_pages() {
         .await;
     site.wait_for_requests(2).await;
     let status = server.get(&path).await.ok();
-    assert_eq!(
-        (&status["status"], &status["total"]),
-        (&json!("scraping"), &json!(100_000))
-    );
+    assert_fields(&status, json!({ "status": "scraping", "total": 100_000 }));
     server.delete(&path).await.ok();
     urls_in_request.push(site.url("/p/one-more"));
     let response = server

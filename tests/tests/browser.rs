@@ -8,7 +8,9 @@ mod consent;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use harvestman_tests::{NameServer, Page, RunningSite, Site, TestServer, serve_without_tls, tools};
+use harvestman_tests::{
+    NameServer, Page, RunningSite, Site, TestServer, assert_contains, serve_without_tls, tools,
+};
 use http::{HeaderValue, Method};
 use serde_json::{Value, json};
 
@@ -78,7 +80,7 @@ async fn scrapes_and_crawls_return_the_text_of_pages_rendered_by_scripts() {
         ["App", "Second"],
         "the link that the script adds was followed"
     );
-    assert!(documents[0]["markdown"].as_str().unwrap().contains("# Herons"));
+    assert_contains(&documents[0], "/markdown", "# Herons");
 }
 
 #[tokio::test]
@@ -98,19 +100,14 @@ async fn actions_fill_and_submit_a_form_and_return_their_results() {
         ] }),
     )
     .await;
-    assert!(page["markdown"].as_str().unwrap().contains("Hello Ada"), "{page}");
+    assert_contains(&page, "/markdown", "Hello Ada");
     let actions = &page["actions"];
     assert_eq!(
         actions["javascriptReturns"],
         json!([{ "type": "number", "value": 4 }])
     );
     assert_eq!(actions["scrapes"][0]["url"], site.url("/form"));
-    assert!(
-        actions["scrapes"][0]["html"]
-            .as_str()
-            .unwrap()
-            .contains("Hello Ada")
-    );
+    assert_contains(actions, "/scrapes/0/html", "Hello Ada");
     let file = async |address: &Value| {
         let base = format!("http://{}", server.address());
         let path = address.as_str().unwrap().strip_prefix(&base).unwrap();
@@ -185,13 +182,7 @@ async fn the_browser_cannot_reach_private_hosts() {
     let only = site.address().to_string();
     let server = server(&[("HARVESTMAN_ALLOW_PRIVATE_HOSTS", only.as_str())]).await;
     let page = scrape(&server, json!({ "url": site.url("/"), "waitFor": 300 })).await;
-    assert!(
-        page["markdown"]
-            .as_str()
-            .unwrap()
-            .contains("refused by the proxy"),
-        "{page}"
-    );
+    assert_contains(&page, "/markdown", "refused by the proxy");
     assert_eq!(inner.hits().len(), 0);
 }
 
@@ -202,10 +193,7 @@ async fn a_download_has_no_screenshot_and_says_so() {
     let server = server(&[]).await;
     let request = json!({ "url": site.url("/prices.csv"), "formats": ["markdown", "screenshot"] });
     let document = scrape(&server, request).await;
-    assert!(
-        document["markdown"].as_str().unwrap().contains("cup"),
-        "{document}"
-    );
+    assert_contains(&document, "/markdown", "cup");
     let warning = document["warning"].as_str().unwrap_or_default();
     assert!(warning.contains("`screenshot` had no effect"), "{document}");
 }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use harvestman_tests::{Page, Site, TestServer, tools};
+use harvestman_tests::{Page, Site, TestServer, assert_fields, tools};
 use serde_json::{Value, json};
 
 const PLAIN: &[&str] = &["/1", "/2", "/3", "/4", "/5"];
@@ -60,15 +60,9 @@ async fn plain_pages_continue_while_the_browser_is_busy() {
     .await;
     assert_eq!(job["job"]["pace"]["pages"]["retried"], 0, "{job}");
     let response = server.get("/v2/concurrency-check").await.ok();
-    assert_eq!(
-        (&response["concurrency"], &response["maxConcurrency"]),
-        (&json!(1), &json!(1))
-    );
+    assert_fields(&response, json!({ "concurrency": 1, "maxConcurrency": 1 }));
     let queue = server.get("/v2/team/queue-status").await.ok();
-    assert_eq!(
-        (&queue["activeJobsInQueue"], &queue["waitingJobsInQueue"]),
-        (&json!(1), &json!(1))
-    );
+    assert_fields(&queue, json!({ "activeJobsInQueue": 1, "waitingJobsInQueue": 1 }));
     let metrics = server.get("/metrics").await;
     let metrics = String::from_utf8(metrics.body.to_vec()).unwrap();
     assert!(
@@ -87,10 +81,7 @@ async fn plain_pages_continue_while_the_browser_is_busy() {
 
     scripts.release();
     let status = server.wait_for_end(&batch).await;
-    assert_eq!(
-        (&status["status"], &status["completed"]),
-        (&json!("completed"), &json!(7))
-    );
+    assert_fields(&status, json!({ "status": "completed", "completed": 7 }));
     let (documents, _) = server.documents_at(&batch, 10).await;
     let made = |page: &&Value| page["markdown"].as_str().unwrap().contains("Herons");
     assert_eq!(documents.iter().filter(made).count(), 2);

@@ -9,7 +9,7 @@ use std::thread;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use harvestman_tests::files::{Pdf, docx, line, paragraph};
-use harvestman_tests::server;
+use harvestman_tests::{assert_contains, server};
 use serde_json::{Value, json};
 
 const PAGE: &str = "<html><head><title>Herons</title></head><body><nav><a href=/nav>Nav</a></nav>\
@@ -325,15 +325,10 @@ fn plain_and_compressed_archives_are_converted() {
     assert_eq!(found, lines(&run(&["convert", "--warc", packed.path()], b"")));
     let ids: Vec<&str> = found.iter().map(|line| line["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["urn:uuid:2", "urn:uuid:3", "urn:uuid:4", "urn:uuid:5"]);
-    assert!(
-        found[0]["markdown"]
-            .as_str()
-            .unwrap()
-            .contains("https://a.test/fish.html")
-    );
+    assert_contains(&found[0], "/markdown", "https://a.test/fish.html");
     assert_eq!(found[1]["markdown"], "Söme packed text.");
     assert_eq!(found[1]["metadata"]["statusCode"], 404);
-    assert!(found[2]["error"].as_str().unwrap().contains("image/png"));
+    assert_contains(&found[2], "/error", "image/png");
     assert_eq!(found[3]["markdown"], "As it is.");
 }
 

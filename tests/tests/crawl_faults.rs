@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{DocsSite, FinishedCrawl, HostileSite, NameServer, Page, Site, TestServer, TlsFront};
+use harvestman_tests::{
+    DocsSite, FinishedCrawl, HostileSite, NameServer, Page, Site, TestServer, TlsFront, assert_contains,
+    assert_fields,
+};
 use serde_json::{Value, json};
 
 /// Returns the address of a closed port.
@@ -15,14 +18,10 @@ fn assert_failed(crawled: &FinishedCrawl, url: &str, code: &str) {
     let status = &crawled.status;
     assert_eq!(status["status"], "failed", "{status}");
     assert_eq!(status["success"], true, "`success` is true for a failed job");
-    assert_eq!(
-        (&status["total"], &status["completed"]),
-        (&json!(1), &json!(0)),
-        "{status}"
-    );
+    assert_fields(status, json!({ "total": 1, "completed": 0 }));
     assert_eq!(crawled.errors, [(url.to_owned(), code.to_owned())].into());
     assert!(crawled.robots_blocked.is_empty(), "{:?}", crawled.robots_blocked);
-    assert!(status["error"].as_str().unwrap().contains(url), "{status}");
+    assert_contains(status, "/error", url);
     assert_eq!(
         (&status["next"], status.get("warning")),
         (&Value::Null, None),
@@ -151,11 +150,8 @@ async fn total_includes_pages_in_flight_at_a_cancel() {
     );
     for _ in 0..2 {
         let status = server.get(&path).await.ok();
-        assert_eq!(
-            (&status["status"], &status["next"]),
-            (&json!("cancelled"), &Value::Null)
-        );
-        assert_eq!((&status["total"], &status["completed"]), (&json!(13), &json!(10)));
+        assert_fields(&status, json!({ "status": "cancelled", "next": null }));
+        assert_fields(&status, json!({ "total": 13, "completed": 10 }));
         assert_eq!(
             server.delete(&path).await.status,
             200,

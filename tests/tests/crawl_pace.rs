@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use harvestman_tests::{Page, RunningSite, Site, TestServer};
+use harvestman_tests::{Page, RunningSite, Site, TestServer, assert_fields};
 use serde_json::json;
 
 const LINKS: &[&str] = &["/1", "/2", "/3", "/4", "/5", "/6"];
@@ -59,10 +59,7 @@ async fn a_team_has_64_pages_in_flight_by_default_even_on_one_private_host() {
     let batch = server.batch(&json!({ "urls": urls })).await;
     site.wait_for_requests(64).await;
     let response = server.get("/v2/concurrency-check").await.ok();
-    assert_eq!(
-        (&response["concurrency"], &response["maxConcurrency"]),
-        (&json!(64), &json!(64))
-    );
+    assert_fields(&response, json!({ "concurrency": 64, "maxConcurrency": 64 }));
     let queue = server.get("/v2/team/queue-status").await.ok();
     let counts = [
         "jobsInQueue",

@@ -6,7 +6,7 @@
 mod examples;
 
 use harvestman_tests::server::{KEY, OTHER_KEY};
-use harvestman_tests::{Model, ModelReply, ModelRequest, TestServer};
+use harvestman_tests::{Model, ModelReply, ModelRequest, TestServer, assert_contains};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -36,13 +36,7 @@ async fn ask(server: &TestServer, question: &str) -> Value {
 async fn a_question_is_answered_with_passages_that_link_to_pages_of_the_server() {
     let server = TestServer::start().await;
     let response = ask(&server, "How do I cancel a running crawl?").await;
-    assert!(
-        response["answer"]
-            .as_str()
-            .unwrap()
-            .contains("DELETE /v2/crawl/{id}"),
-        "{response}"
-    );
+    assert_contains(&response, "/answer", "DELETE /v2/crawl/{id}");
     let url = response["evidence"][0]["pathOrUrl"].as_str().unwrap();
     let path = url.strip_prefix(&format!("http://{}", server.address())).unwrap();
     let (path, anchor) = path.split_once('#').unwrap();
@@ -69,12 +63,7 @@ async fn a_question_is_answered_with_passages_that_link_to_pages_of_the_server()
 
     let nothing = ask(&server, "How do I bake bread?").await;
     assert_eq!(nothing["evidence"], json!([]));
-    assert!(
-        nothing["answer"]
-            .as_str()
-            .unwrap()
-            .contains("does not cover that")
-    );
+    assert_contains(&nothing, "/answer", "does not cover that");
 
     for body in [
         json!({}),
@@ -156,13 +145,7 @@ async fn passages_are_the_answer_when_the_model_fails() {
         let model = Model::start(move |_| said.clone()).await;
         let server = with_model(&model).await;
         let response = ask(&server, "How do I cancel a running crawl?").await;
-        assert!(
-            response["answer"]
-                .as_str()
-                .unwrap()
-                .contains("DELETE /v2/crawl/{id}"),
-            "{response}"
-        );
+        assert_contains(&response, "/answer", "DELETE /v2/crawl/{id}");
         assert!(!response["evidence"].as_array().unwrap().is_empty());
     }
     let model = Model::start(|_| ModelReply::Text(r#"{"answer": "", "sources": []}"#)).await;

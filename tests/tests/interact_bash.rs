@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{Page, RunningSite, Site, TestServer, assert_fields, tools};
 use serde_json::{Value, json};
 
 const FORM: &str = "<!doctype html><title>Form</title><h1>Sign up</h1>
@@ -152,11 +152,7 @@ async fn a_failed_script_reports_the_line_and_is_not_a_shell() {
     }
     let body = json!({ "code": "get title\nwait 60000", "language": "bash", "timeout": 2 });
     let response = fixture.server.post(&fixture.path, &body).await.ok();
-    assert_eq!(
-        (&response["killed"], &response["exitCode"]),
-        (&json!(true), &json!(124)),
-        "{response}"
-    );
+    assert_fields(&response, json!({ "killed": true, "exitCode": 124 }));
     assert_eq!(response["stdout"], "Form\n");
     assert_eq!(fixture.prints("get title").await, "Form\n");
 }

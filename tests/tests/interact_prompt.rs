@@ -4,7 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use harvestman_tests::{
-    HttpResponse, Model, ModelReply, ModelRequest, Page, RunningSite, Site, TestServer, tools,
+    HttpResponse, Model, ModelReply, ModelRequest, Page, RunningSite, Site, TestServer, assert_contains,
+    assert_fields, tools,
 };
 use serde_json::{Value, json};
 
@@ -83,20 +84,13 @@ impl Fixture {
     async fn successful(&self, prompt: &str) -> Value {
         let response = self.ask(prompt).await.ok();
         assert_eq!(response["success"], true, "{prompt}: {response}");
-        assert_eq!(
-            (&response["exitCode"], &response["killed"]),
-            (&json!(0), &json!(false))
-        );
+        assert_fields(&response, json!({ "exitCode": 0, "killed": false }));
         response
     }
 
     async fn unsuccessful(&self, prompt: &str) -> Value {
         let response = self.ask(prompt).await.ok();
-        assert_eq!(
-            (&response["success"], &response["exitCode"]),
-            (&json!(false), &json!(1)),
-            "{response}"
-        );
+        assert_fields(&response, json!({ "success": false, "exitCode": 1 }));
         response
     }
 }
@@ -119,7 +113,7 @@ async fn without_a_model_plain_steps_are_performed() {
     // The same browser, and a step without output.
     let response = fixture.successful("go to /imprint").await;
     assert_eq!(response["output"], "1 step completed");
-    assert!(response["result"].as_str().unwrap().contains("Who we are."));
+    assert_contains(&response, "/result", "Who we are.");
     let response = fixture
         .successful("1. go back\n2. what is the page title?\n3. give me the url")
         .await;
@@ -137,7 +131,7 @@ async fn without_a_model_plain_steps_are_performed() {
         response["output"], "12 €",
         "the output of earlier steps is returned"
     );
-    assert!(response["result"].as_str().unwrap().contains("Lamps"));
+    assert_contains(&response, "/result", "Lamps");
 }
 
 #[tokio::test]
@@ -248,7 +242,7 @@ async fn a_model_reads_the_page_and_uses_tools() {
         .successful("Order a blue lamp for Ada and say what it costs")
         .await;
     assert_eq!(response["output"], "It costs 12 €.");
-    assert!(response["result"].as_str().unwrap().contains("Thanks Ada, Blue"));
+    assert_contains(&response, "/result", "Thanks Ada, Blue");
     let done = response["stdout"].as_str().unwrap();
     assert_eq!(done.lines().count(), 4, "{done}");
     assert!(done.starts_with("fill @e"), "{done}");
@@ -343,7 +337,7 @@ async fn a_prompt_ends_after_25_steps() {
     assert_eq!(response["stdout"].as_str().unwrap().lines().count(), 25);
     assert_eq!(model.requests().len(), 25);
     assert!(response.get("output").is_none());
-    assert!(response["result"].as_str().unwrap().contains("Lamps"));
+    assert_contains(&response, "/result", "Lamps");
 }
 
 #[tokio::test]
@@ -366,10 +360,7 @@ async fn a_model_error_is_a_502_only_if_nothing_has_run() {
     let fixture = Fixture::open(Some(&model)).await;
     let response = fixture.unsuccessful("Order a lamp").await;
     assert_eq!(response["error"], "the language model returned status 500");
-    assert!(
-        response["result"].as_str().unwrap().contains("Thanks"),
-        "{response}"
-    );
+    assert_contains(&response, "/result", "Thanks");
 }
 
 #[tokio::test]
@@ -378,10 +369,7 @@ async fn a_silent_model_times_out() {
     let fixture = Fixture::open(Some(&model)).await;
     let body = json!({ "prompt": "Order a lamp", "timeout": 5 });
     let response = fixture.server.post(&fixture.path, &body).await.ok();
-    assert_eq!(
-        (&response["success"], &response["killed"]),
-        (&json!(false), &json!(true))
-    );
+    assert_fields(&response, json!({ "success": false, "killed": true }));
     assert_eq!(response["exitCode"], 124);
     // The session continues.
     let next = json!({ "code": "get title", "language": "bash" });

@@ -11,6 +11,7 @@ use harvestman_tests::receiver::Delivery;
 use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{
     HttpResponse, Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer,
+    assert_fields,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -96,11 +97,7 @@ async fn a_check_reports_new_same_changed_removed_and_unreachable_pages() {
     let request = monitor_of(pages_of(&site, &["/cup", "/pot", "/gone"]));
     let id = create(&server, &request).await;
     let first = run(&server, &id).await;
-    assert_eq!(
-        (&first["status"], &first["trigger"]),
-        (&json!("completed"), &json!("manual")),
-        "{first}"
-    );
+    assert_fields(&first, json!({ "status": "completed", "trigger": "manual" }));
     assert_eq!(
         states(&first),
         [
@@ -111,9 +108,9 @@ async fn a_check_reports_new_same_changed_removed_and_unreachable_pages() {
     );
     let counts = json!({ "totalPages": 3, "same": 0, "changed": 0, "new": 2, "removed": 0, "error": 1 });
     assert_eq!(first["summary"], counts);
-    assert_eq!(
-        (&first["actualCredits"], &first["billingStatus"]),
-        (&json!(3), &json!("confirmed"))
+    assert_fields(
+        &first,
+        json!({ "actualCredits": 3, "billingStatus": "confirmed" }),
     );
     assert_eq!(first["targetResults"][0]["targetId"], "target-1");
 
@@ -286,11 +283,7 @@ async fn changes_are_judged_by_rules_without_a_model() {
         assert_eq!(page["judgment"]["confidence"], "high");
     }
     let result = &second["targetResults"][0];
-    assert_eq!(
-        (&result["matches"], &result["resultsJudged"]),
-        (&json!(1), &json!(2)),
-        "{result}"
-    );
+    assert_fields(result, json!({ "matches": 1, "resultsJudged": 2 }));
     assert_eq!(second["actualCredits"], 2);
 }
 
@@ -368,11 +361,8 @@ async fn every_page_and_the_end_of_a_check_are_sent_to_the_webhook() {
     }
     assert_eq!(deliveries[0].json["data"][0]["status"], "new");
     let end = &deliveries[2].json["data"][0];
-    assert_eq!((&end["monitorId"], &end["checkId"]), (&json!(id), &check["id"]));
-    assert_eq!(
-        (&end["status"], &end["summary"]),
-        (&json!("completed"), &check["summary"])
-    );
+    assert_fields(end, json!({ "monitorId": id, "checkId": check["id"] }));
+    assert_fields(end, json!({ "status": "completed", "summary": check["summary"] }));
 }
 
 #[tokio::test]
@@ -388,15 +378,9 @@ async fn monitors_are_changed_paused_and_deleted() {
         monitor["schedule"],
         json!({ "cron": "0 * * * *", "timezone": "UTC" })
     );
-    assert_eq!(
-        (&monitor["status"], &monitor["retentionDays"]),
-        (&json!("active"), &json!(30))
-    );
+    assert_fields(monitor, json!({ "status": "active", "retentionDays": 30 }));
     assert_eq!(monitor["estimatedCreditsPerMonth"], 720);
-    assert_eq!(
-        (&monitor["webhook"], &monitor["notification"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_fields(monitor, json!({ "webhook": null, "notification": null }));
     assert_eq!(
         monitor["targets"][0],
         json!({ "id": "target-1", "type": "scrape", "urls": [site.url("/cup")] })
@@ -407,10 +391,7 @@ async fn monitors_are_changed_paused_and_deleted() {
     let change = json!({ "name": "Cups", "status": "paused", "schedule": { "text": "daily at 9:00", "timezone": "Europe/Berlin" },
         "targets": monitor["targets"], "goal": "the price falls" });
     let changed = patch(&server, &path, &change).await.ok()["data"].clone();
-    assert_eq!(
-        (&changed["name"], &changed["status"]),
-        (&json!("Cups"), &json!("paused"))
-    );
+    assert_fields(&changed, json!({ "name": "Cups", "status": "paused" }));
     assert_eq!(
         changed["schedule"],
         json!({ "cron": "0 9 * * *", "timezone": "Europe/Berlin" })

@@ -12,7 +12,7 @@ use futures_util::{SinkExt, StreamExt};
 use harvestman_core::ids::{JobId, SessionId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{DatabaseUrl, JobKind, NewJob, NewSession, Store, StoreConfig, new_id};
-use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, tools};
+use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, tools};
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -111,21 +111,17 @@ async fn a_session_is_used_from_any_server_on_postgresql() {
     let id = opened["id"].as_str().unwrap();
     let execute = format!("/v2/browser/{id}/execute");
     let code = browser_code(&format!("agent-browser open {}", site.url("/")));
-    let answer = other.post(&execute, &code).await.ok();
-    assert_eq!(
-        (&answer["success"], &answer["exitCode"]),
-        (&json!(true), &json!(0)),
-        "{answer}"
-    );
+    let response = other.post(&execute, &code).await.ok();
+    assert_fields(&response, json!({ "success": true, "exitCode": 0 }));
     // URLs lead to the server that the client uses, and have the same tokens as those of the owner.
     let base = format!("http://{}/live/", other.address());
-    let view = answer["liveViewUrl"].as_str().unwrap();
+    let view = response["liveViewUrl"].as_str().unwrap();
     assert!(view.starts_with(&base), "{view}");
     let token = view.rsplit('/').next().unwrap();
     assert!(opened["liveViewUrl"].as_str().unwrap().ends_with(token));
     let listed = status_of(&other, id).await;
     assert_eq!(listed["status"], "active");
-    assert_eq!(listed["cdpUrl"], answer["cdpUrl"]);
+    assert_eq!(listed["cdpUrl"], response["cdpUrl"]);
     let shown = other.send(Method::GET, &format!("/live/{token}"), &[], "").await;
     assert_eq!(shown.status, 200);
 

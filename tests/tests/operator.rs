@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::json;
 
 use harvestman_tests::server::{KEY, OTHER_KEY};
-use harvestman_tests::{HttpResponse, Page, Site, TestServer};
+use harvestman_tests::{HttpResponse, Page, Site, TestServer, assert_fields};
 
 const PLANS: &str = "[plans.small]\nrate_limit = 3\ncredit_budget = 1\nmax_concurrency = 1\n";
 
@@ -162,9 +162,9 @@ async fn feedback_is_stored_once_for_the_operator() {
         (&json!(0), None)
     );
     let second = server.post("/v2/feedback", &body).await.ok();
-    assert_eq!(
-        (&second["feedbackId"], &second["alreadySubmitted"]),
-        (&first["feedbackId"], &json!(true))
+    assert_fields(
+        &second,
+        json!({ "feedbackId": first["feedbackId"], "alreadySubmitted": true }),
     );
     let search = server.post("/v2/search", &json!({ "query": "start" })).await.ok();
     let rated = json!({ "rating": "partial", "missingContent": [{ "topic": "prices" }] });

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use http::Method;
 use serde_json::{Value, json};
 
-use harvestman_tests::{Model, ModelReply, Page, Receiver, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{
+    Model, ModelReply, Page, Receiver, RunningSite, Site, TestServer, assert_contains, assert_fields, tools,
+};
 
 /// Text in every URL, title and text of the site, and nowhere else.
 const CANARY: &str = "canary7f3a";
@@ -96,7 +98,7 @@ async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
     let scrape =
         json!({ "url": site.url(&path(1)), "zeroDataRetention": true, "formats": ["markdown", "rawHtml"] });
     let scraped = server.post("/v2/scrape", &scrape).await.ok();
-    assert!(scraped["data"]["markdown"].as_str().unwrap().contains(CANARY));
+    assert_contains(&scraped, "/data/markdown", CANARY);
     let failing = json!({ "url": format!("http://127.0.0.1:1/{CANARY}"), "zeroDataRetention": true });
     assert_eq!(server.post("/v2/scrape", &failing).await.status, 500);
     assert_eq!(traces(server.data_dir()), [], "scrapes never write page data");
@@ -133,10 +135,7 @@ async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
         "zeroDataRetention": true });
     server.post("/v2/batch/scrape", &more).await.ok();
     let status = server.wait_for_end(&batch_path).await;
-    assert_eq!(
-        (&status["status"], &status["total"]),
-        (&json!("completed"), &json!(298))
-    );
+    assert_fields(&status, json!({ "status": "completed", "total": 298 }));
 
     let log = server.log();
     assert!(log.contains("crawl started"), "the log was read");
@@ -167,10 +166,7 @@ async fn an_erased_agent_run_remains_in_the_list_without_its_request() {
         let agents = server.get("/v2/agent").await.ok()["agents"].clone();
         assert_eq!(agents[0]["id"], started["id"]);
         if agents[0]["options"]["prompt"] == "" {
-            assert_eq!(
-                (&agents[0]["targetHint"], &agents[0]["status"]),
-                (&json!(""), &json!("completed"))
-            );
+            assert_fields(&agents[0], json!({ "targetHint": "", "status": "completed" }));
             break;
         }
         assert!(since.elapsed() < TIMEOUT, "the request is not erased: {agents}");
@@ -195,7 +191,7 @@ async fn the_browser_leaves_no_trace_of_a_page() {
         "actions": [{ "type": "wait", "milliseconds": 100 }],
     });
     let data = server.post("/v2/scrape", &request).await.ok()["data"].clone();
-    assert!(data["markdown"].as_str().unwrap().contains("by script"), "{data}");
+    assert_contains(&data, "/markdown", "by script");
     assert!(data["screenshot"].is_string());
     // While the browser is running, and after its end.
     assert_eq!(traces(server.data_dir()), []);

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use harvestman_tests::files::{Pdf, line};
 use harvestman_tests::server::OTHER_KEY;
-use harvestman_tests::{JsonService, Page, ReceivedRequest, RunningSite, Site, TestServer};
+use harvestman_tests::{
+    JsonService, Page, ReceivedRequest, RunningSite, Site, TestServer, assert_contains, assert_fields,
+};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -58,14 +60,8 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     let site = birds().await;
     let mut server = TestServer::start().await;
     let empty = search(&server, json!({ "query": "herons" })).await;
-    assert_eq!(
-        (&empty["data"], &empty["creditsUsed"]),
-        (&json!({ "web": [] }), &json!(0))
-    );
-    assert!(
-        empty["warning"].as_str().unwrap().contains("No search provider"),
-        "{empty}"
-    );
+    assert_fields(&empty, json!({ "data": { "web": [] }, "creditsUsed": 0 }));
+    assert_contains(&empty, "/warning", "No search provider");
 
     server.run_crawl(&json!({ "url": site.url("/") })).await;
     let response = search(
@@ -75,28 +71,11 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     .await;
     let first = &response["data"]["web"][0];
     assert_eq!(first["url"], site.url("/herons"));
-    assert_eq!(
-        (&first["title"], &first["position"]),
-        (&json!("Grey herons"), &json!(1))
-    );
-    assert!(
-        first["description"]
-            .as_str()
-            .unwrap()
-            .contains("colony nests in tall trees"),
-        "{first}"
-    );
+    assert_fields(first, json!({ "title": "Grey herons", "position": 1 }));
+    assert_contains(first, "/description", "colony nests in tall trees");
     assert!(first.get("markdown").is_none() && first.get("metadata").is_none());
-    assert!(
-        response["warning"]
-            .as_str()
-            .unwrap()
-            .contains("pages that your team scraped")
-    );
-    assert_eq!(
-        (&response["success"], &response["creditsUsed"]),
-        (&json!(true), &json!(2))
-    );
+    assert_contains(&response, "/warning", "pages that your team scraped");
+    assert_fields(&response, json!({ "success": true, "creditsUsed": 2 }));
 
     let only = search(&server, json!({ "query": "herons -ducks", "limit": 1 })).await;
     assert_eq!(urls(&only), [site.url("/herons")]);
@@ -282,12 +261,7 @@ async fn results_are_scraped_if_requested() {
     }
     let both = search(&server, json!({ "query": "herons", "sources": ["web", "news"] })).await;
     assert_eq!(both["data"]["news"], json!([]));
-    assert!(
-        both["warning"]
-            .as_str()
-            .unwrap()
-            .contains("need a search provider")
-    );
+    assert_contains(&both, "/warning", "need a search provider");
 }
 
 /// Returns the response of a SearXNG instance.
@@ -380,10 +354,7 @@ async fn searxng_gets_its_own_parameters_and_is_read_page_by_page() {
     assert_eq!(response["data"]["news"][0]["date"], "2026-01-01T00:00:00");
     assert_eq!(response["data"]["news"][0]["snippet"], "What it says.");
     let image = &response["data"]["images"][2];
-    assert_eq!(
-        (&image["imageWidth"], &image["imageHeight"]),
-        (&json!(640), &json!(480))
-    );
+    assert_fields(image, json!({ "imageWidth": 640, "imageHeight": 480 }));
     assert_eq!(image["imageUrl"], site.url("/2.png"));
 
     let days = json!({ "query": "herons", "tbs": "cdr:1,cd_min:1/3/2026,cd_max:1/5/2026", "limit": 5 });
@@ -393,12 +364,7 @@ async fn searxng_gets_its_own_parameters_and_is_read_page_by_page() {
     // Only one result can be scraped; the others have no page content.
     let scraped = json!({ "query": "herons", "limit": 2, "scrapeOptions": { "formats": ["markdown"] } });
     let response = search(&server, scraped).await;
-    assert!(
-        response["data"]["web"][0]["markdown"]
-            .as_str()
-            .unwrap()
-            .contains("Nothing counts")
-    );
+    assert_contains(&response, "/data/web/0/markdown", "Nothing counts");
     assert_eq!(response["data"]["web"][1]["metadata"]["statusCode"], 404);
 }
 
@@ -433,7 +399,7 @@ async fn serper_and_brave_get_their_own_parameters() {
     assert_eq!(first.json, sent);
     let none = search(&server, body).await;
     assert_eq!(urls(&none), [""; 0], "no result is a PDF");
-    assert!(none["warning"].as_str().unwrap().contains("No results"));
+    assert_contains(&none, "/warning", "No results");
 
     let brave = JsonService::start(|request| {
         let results = match request.query["offset"].as_str() {
@@ -482,10 +448,7 @@ async fn a_failed_provider_is_reported() {
     let server = provided(&odd, "searxng").await;
     let response = search(&server, json!({ "query": "x", "sources": ["web", "news"] })).await;
     assert_eq!(urls(&response), ["https://a.test/", "ftp://b.test/"]);
-    assert!(
-        response["warning"].as_str().unwrap().contains("403"),
-        "{response}"
-    );
+    assert_contains(&response, "/warning", "403");
     let valid = search(&server, json!({ "query": "x", "ignoreInvalidURLs": true })).await;
     assert_eq!(urls(&valid), ["https://a.test/"]);
     assert_eq!(server.get("/ready").await.ok()["search"], "ok");

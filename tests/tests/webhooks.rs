@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harvestman_tests::receiver::{Delivery, Reply};
 use harvestman_tests::server::OTHER_KEY;
-use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer};
+use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer, assert_fields};
 use serde_json::{Value, json};
 
 const SECRET: &str = "whsec 1";
@@ -94,10 +94,7 @@ async fn all_events_of_a_crawl_are_delivered_signed_and_in_order() {
     assert_eq!(ids.len(), 5, "each event has its own id");
     for delivery in &deliveries {
         assert_eq!(delivery.path, "/hook");
-        assert_eq!(
-            (&delivery.json["id"], &delivery.json["metadata"]),
-            (&json!(id), &metadata)
-        );
+        assert_fields(&delivery.json, json!({ "id": id, "metadata": metadata }));
         assert_eq!(delivery.header("content-type"), "application/json");
         assert_eq!(delivery.header("x-tenant"), "blue");
         assert!(
@@ -111,10 +108,7 @@ async fn all_events_of_a_crawl_are_delivered_signed_and_in_order() {
         }
     }
     for delivery in [&deliveries[0], &deliveries[4]] {
-        assert_eq!(
-            (&delivery.json["success"], &delivery.json["data"]),
-            (&json!(true), &json!([]))
-        );
+        assert_fields(&delivery.json, json!({ "success": true, "data": [] }));
         assert!(delivery.json.get("error").is_none());
     }
 
@@ -145,11 +139,8 @@ async fn a_crawl_whose_start_page_fails_sends_a_failed_event() {
     let status = server.wait(&id).await;
     assert_eq!(status["status"], "failed");
     let last = &deliveries.last().unwrap().json;
-    assert_eq!(
-        (&last["type"], &last["success"]),
-        (&json!("crawl.failed"), &json!(false))
-    );
-    assert_eq!((&last["data"], &last["error"]), (&json!([]), &status["error"]));
+    assert_fields(last, json!({ "type": "crawl.failed", "success": false }));
+    assert_fields(last, json!({ "data": [], "error": status["error"] }));
     assert_eq!(deliveries[0].event(), "crawl.started");
     assert!(
         deliveries
@@ -261,15 +252,12 @@ async fn retries_deliver_the_same_bytes() {
     );
 
     let log = final_log(&server, &id).await;
-    assert_eq!(
-        (&log["delivered"], &log["givenUp"], &log["url"]),
-        (&json!(5), &json!(0), &json!(receiver.url()))
+    assert_fields(
+        &log,
+        json!({ "delivered": 5, "givenUp": 0, "url": receiver.url() }),
     );
     for event in log["events"].as_array().unwrap() {
-        assert_eq!(
-            (&event["state"], &event["nextAttemptAt"]),
-            (&json!("delivered"), &Value::Null)
-        );
+        assert_fields(event, json!({ "state": "delivered", "nextAttemptAt": null }));
         let attempts = event["attempts"].as_array().unwrap();
         let statuses: Vec<&Value> = attempts.iter().map(|attempt| &attempt["status"]).collect();
         assert_eq!(statuses, [503, 204]);
@@ -303,7 +291,7 @@ async fn undeliverable_events_are_given_up_and_stay_in_the_log() {
         "failed deliveries do not affect the job"
     );
     let whole = final_log(&server, &id).await;
-    assert_eq!((&whole["givenUp"], &whole["delivered"]), (&json!(2), &json!(0)));
+    assert_fields(&whole, json!({ "givenUp": 2, "delivered": 0 }));
     let event = &whole["events"][0];
     let attempts = event["attempts"].as_array().unwrap();
     assert_eq!(
@@ -495,9 +483,9 @@ async fn the_secret_of_a_team_replaces_that_of_the_operator() {
         )
         .await
         .ok();
-    assert_eq!(
-        (&tested["delivered"], &tested["signed"], &tested["status"]),
-        (&json!(true), &json!(true), &json!(200))
+    assert_fields(
+        &tested,
+        json!({ "delivered": true, "signed": true, "status": 200 }),
     );
     let deliveries = receiver
         .wait_until(|all| {
@@ -513,10 +501,7 @@ async fn the_secret_of_a_team_replaces_that_of_the_operator() {
         .find(|delivery| delivery.event() == "webhook.test")
         .unwrap();
     assert_eq!(test.webhook_id(), tested["webhookId"]);
-    assert_eq!(
-        (&test.json["metadata"], &test.json["data"]),
-        (&json!({ "k": 1 }), &json!([]))
-    );
+    assert_fields(&test.json, json!({ "metadata": { "k": 1 }, "data": [] }));
 
     // Another team still uses the operator's secret.
     let request = json!({ "url": receiver.url() }).to_string();

@@ -35,21 +35,15 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
         &json!({ "prompt": "The price of the cup", "urls": [site.url("/shop/cup")] }),
     )
     .await;
-    assert_eq!(
-        (&first["threadId"], &first["threadTurn"]),
-        (&first["id"], &json!(1))
-    );
-    assert_eq!(
-        (&status["threadId"], &status["threadTurn"]),
-        (&first["id"], &json!(1))
-    );
+    assert_fields(&first, json!({ "threadId": first["id"], "threadTurn": 1 }));
+    assert_fields(&status, json!({ "threadId": first["id"], "threadTurn": 1 }));
 
     server.kill9();
     server.restart().await;
     let thread = &first["threadId"];
     let next = json!({ "prompt": "Compare it with the pot", "threadId": thread, "mode": "chat" });
     let (second, status) = ended(&server, &next).await;
-    assert_eq!((&second["threadId"], &second["threadTurn"]), (thread, &json!(2)));
+    assert_fields(&second, json!({ "threadId": thread, "threadTurn": 2 }));
     assert_eq!(status["message"], "The pot is more expensive.", "{status}");
     let requests = model.requests();
     let texts = requests[2].texts();
@@ -69,28 +63,19 @@ async fn a_thread_continues_with_what_it_read_and_answered() {
     let path = format!("/v2/agent/threads/{}", thread.as_str().unwrap());
     let read = server.get(&path).await.ok();
     let runs = &read["thread"]["runs"];
-    assert_eq!(
-        (&read["thread"]["id"], &read["thread"]["status"]),
-        (thread, &json!("idle"))
-    );
+    assert_fields(&read["thread"], json!({ "id": thread, "status": "idle" }));
     assert_eq!((&runs[0]["id"], &runs[1]["id"]), (&first["id"], &second["id"]));
     assert_eq!((&runs[0]["turn"], &runs[1]["turn"]), (&json!(1), &json!(2)));
     assert_eq!(runs[1]["message"], "The pot is more expensive.");
-    assert_eq!(
-        (&runs[0]["status"], &runs[0]["message"]),
-        (&json!("succeeded"), &Value::Null)
-    );
+    assert_fields(&runs[0], json!({ "status": "succeeded", "message": null }));
     assert_eq!(runs[0].get("data"), None);
     let with_data = server.get(&format!("{path}?includeData=true")).await.ok();
     assert_eq!(with_data["thread"]["runs"][0]["data"], json!({ "cup": 9.5 }));
     assert_eq!(server.get(&format!("{path}?includeData=maybe")).await.status, 400);
     let listed = server.get("/v2/agent").await.ok();
-    assert_eq!(
-        (
-            &listed["agents"][0]["threadId"],
-            &listed["agents"][0]["threadTurn"]
-        ),
-        (thread, &json!(2))
+    assert_fields(
+        &listed["agents"][0],
+        json!({ "threadId": thread, "threadTurn": 2 }),
     );
     assert_eq!(listed["agents"][0]["origin"], "api");
     assert_eq!(listed["agents"][0]["options"]["model"], "small");
@@ -107,11 +92,7 @@ async fn a_thread_is_refused_by_name_when_it_cannot_continue() {
     let next = json!({ "prompt": "next", "threadId": thread });
     let busy = server.post("/v2/agent", &next).await;
     assert_eq!(busy.status, 409);
-    assert!(
-        busy.json["error"].to_string().contains("still in progress"),
-        "{}",
-        busy.json
-    );
+    assert_contains(&busy.json, "/error", "still in progress");
     let path = format!("/v2/agent/threads/{}", thread.as_str().unwrap());
     assert_eq!(server.get(&path).await.ok()["thread"]["status"], "running");
     server

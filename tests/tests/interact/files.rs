@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use harvestman_tests::server::KEY;
-use harvestman_tests::{HostileSite, HttpResponse, Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{
+    HostileSite, HttpResponse, Page, RunningSite, Site, TestServer, assert_contains, assert_fields, tools,
+};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -101,20 +103,9 @@ async fn downloads_are_kept_with_the_session() {
     )
     .await;
     let report = wait_for_files(&server, &id, 1).await.remove(0);
-    assert_eq!(
-        (
-            &report["origin"],
-            &report["name"],
-            &report["contentType"],
-            &report["sizeBytes"]
-        ),
-        (
-            &json!("download"),
-            &json!("report.csv"),
-            &json!("text/csv"),
-            &json!(19)
-        ),
-        "{report}"
+    assert_fields(
+        &report,
+        json!({ "origin": "download", "name": "report.csv", "contentType": "text/csv", "sizeBytes": 19 }),
     );
     assert_eq!(report["sourceUrl"], site.url("/report.csv"));
     let content = fetch(&server, &report["url"]).await;
@@ -137,11 +128,8 @@ open('/tmp/copy.txt').read()";
     // Too large: cancelled, and the list says why.
     run(&server, &execute(&id), "click #huge").await;
     let huge = wait_for_files(&server, &id, 4).await.remove(3);
-    assert_eq!((&huge["name"], &huge["url"]), (&json!("huge.bin"), &Value::Null));
-    assert!(
-        huge["error"].as_str().unwrap().contains("larger than 1 MiB"),
-        "{huge}"
-    );
+    assert_fields(&huge, json!({ "name": "huge.bin", "url": null }));
+    assert_contains(&huge, "/error", "larger than 1 MiB");
     // The browser goes on.
     code(&server, &id, "node", node).await;
 
@@ -167,15 +155,8 @@ async fn a_download_of_ten_gigabytes_is_cancelled() {
         .await
         .ok();
     let file = wait_for_files(&server, &id, 1).await.remove(0);
-    assert_eq!(
-        (&file["name"], &file["url"]),
-        (&json!("ten-gigabytes.bin"), &Value::Null),
-        "{file}"
-    );
-    assert!(
-        file["error"].as_str().unwrap().contains("larger than 1 MiB"),
-        "{file}"
-    );
+    assert_fields(&file, json!({ "name": "ten-gigabytes.bin", "url": null }));
+    assert_contains(&file, "/error", "larger than 1 MiB");
     assert_eq!(code(&server, &id, "node", "1 + 1").await["result"], "2");
     let memory = server.peak_memory_bytes() >> 20;
     assert!(memory < 400, "{memory} MiB");
@@ -222,10 +203,7 @@ async fn uploads_are_used_by_commands_and_code() {
         )
         .await
         .ok();
-    assert!(
-        ran["stderr"].as_str().unwrap().contains("takes one file"),
-        "{ran}"
-    );
+    assert_contains(&ran, "/stderr", "takes one file");
     let ran = server
         .post(
             &execute(&id),
@@ -233,10 +211,7 @@ async fn uploads_are_used_by_commands_and_code() {
         )
         .await
         .ok();
-    assert!(
-        ran["stderr"].as_str().unwrap().contains("no file `no.txt`"),
-        "{ran}"
-    );
+    assert_contains(&ran, "/stderr", "no file `no.txt`");
 
     // Code reads its own copy, also one that arrives later.
     let shown = "const output = page.locator('output:has-text(\"=\")'); await output.textContent()";

@@ -1,6 +1,6 @@
 //! Profiles: browser state that is stored under a name.
 
-use harvestman_tests::TestServer;
+use harvestman_tests::{TestServer, assert_contains, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -58,13 +58,7 @@ async fn a_profile_passes_browser_state_to_later_browsers() {
     let other = as_other(&server, Method::POST, "/v2/scrape", Some(&request))
         .await
         .ok();
-    assert!(
-        other["data"]["markdown"]
-            .as_str()
-            .unwrap()
-            .contains("Cookie none"),
-        "{other}"
-    );
+    assert_contains(&other, "/data/markdown", "Cookie none");
 }
 
 #[tokio::test]
@@ -99,9 +93,5 @@ async fn pages_of_a_crawl_share_a_profile() {
         .crawl(&json!({ "url": site.url("/"), "sitemap": "skip", "scrapeOptions": options }))
         .await;
     let status = server.wait(&crawl).await;
-    assert_eq!(
-        (&status["status"], &status["completed"]),
-        (&json!("completed"), &json!(2)),
-        "{status}"
-    );
+    assert_fields(&status, json!({ "status": "completed", "completed": 2 }));
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use futures_util::future::join_all;
+use harvestman_tests::assert_fields;
 use harvestman_tests::serve_without_tls;
 use http::Method;
 use serde_json::json;
@@ -30,9 +31,9 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
         "Hello Ada",
         "the actions were replayed"
     );
-    assert_eq!(
-        (&response["success"], &response["exitCode"], &response["killed"]),
-        (&json!(true), &json!(0), &json!(false))
+    assert_fields(
+        &response,
+        json!({ "success": true, "exitCode": 0, "killed": false }),
     );
     assert!(response.get("error").is_none(), "{response}");
     let base = format!("http://{}", server.address());
@@ -66,10 +67,7 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
     assert_eq!(second["liveViewUrl"], response["liveViewUrl"]);
 
     let failed = server.post(&path, &bash("click '#nothing'")).await.ok();
-    assert_eq!(
-        (&failed["success"], &failed["killed"]),
-        (&json!(false), &json!(false))
-    );
+    assert_fields(&failed, json!({ "success": false, "killed": false }));
     assert!(
         !failed["error"].as_str().unwrap().is_empty() && failed["exitCode"] != 0,
         "{failed}"

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use harvestman_store::{Store, StoreConfig};
-use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, tools};
+use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, assert_fields, tools};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -66,11 +66,7 @@ pub(crate) fn interact(scrape: &str) -> String {
 /// Runs browser commands and returns their output.
 pub(crate) async fn run(server: &TestServer, path: &str, code: &str) -> String {
     let response = server.post(path, &bash(code)).await.ok();
-    assert_eq!(
-        (&response["success"], &response["exitCode"]),
-        (&json!(true), &json!(0)),
-        "{response}"
-    );
+    assert_fields(&response, json!({ "success": true, "exitCode": 0 }));
     response["stdout"].as_str().unwrap().trim().to_owned()
 }
 

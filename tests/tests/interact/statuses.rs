@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use harvestman_tests::TestServer;
+use harvestman_tests::{TestServer, assert_contains, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -203,16 +203,13 @@ async fn sessions_are_listed_with_all_their_fields() {
     let list = sessions(&server, "").await;
     assert_eq!(list.len(), 2);
     assert_eq!(list[1]["id"], first.as_str(), "the newest session comes first");
-    assert_eq!(
-        (&list[1]["streamWebView"], &list[1]["liveViewUrl"]),
-        (&json!(false), &json!(""))
-    );
+    assert_fields(&list[1], json!({ "streamWebView": false, "liveViewUrl": "" }));
     assert_eq!(list[0]["streamWebView"], true);
     assert!(
         list.iter()
             .all(|session| session["cdpUrl"].as_str().unwrap().starts_with("ws://"))
     );
-    assert!(list[0]["liveViewUrl"].as_str().unwrap().contains("/live/"));
+    assert_contains(&list[0], "/liveViewUrl", "/live/");
     assert_eq!(
         server.get("/v2/interact").await.ok()["sessions"]
             .as_array()

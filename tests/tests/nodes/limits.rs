@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer};
+use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, assert_fields};
 use serde_json::{Value, json};
 
 use super::cluster::node;
@@ -38,11 +38,7 @@ async fn pages_of_a_team_are_limited_over_all_servers_on_postgresql() {
     site.release();
     for path in [&one, &other] {
         let end = first.wait_for_end(path).await;
-        assert_eq!(
-            (&end["status"], &end["completed"]),
-            (&json!("completed"), &json!(30)),
-            "{end}"
-        );
+        assert_fields(&end, json!({ "status": "completed", "completed": 30 }));
     }
     assert_eq!(site.max_in_flight(), 6);
 }

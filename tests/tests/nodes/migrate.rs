@@ -1,6 +1,6 @@
 //! The move from a data folder to PostgreSQL.
 
-use harvestman_tests::{DocsSite, TestDatabase, TestServer};
+use harvestman_tests::{DocsSite, TestDatabase, TestServer, assert_fields};
 use serde_json::json;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,10 +48,9 @@ async fn a_data_folder_moves_to_postgresql() {
     let (moved, _) = after.documents(&ended, 100).await;
     assert_eq!(moved, documents);
     let end = after.wait(&running).await;
-    assert_eq!(
-        (&end["status"], &end["completed"]),
-        (&json!("completed"), &json!(docs.paths().len())),
-        "{end}"
+    assert_fields(
+        &end,
+        json!({ "status": "completed", "completed": docs.paths().len() }),
     );
     let usage = after.get("/v2/team/credit-usage/historical").await.ok();
     assert_eq!(

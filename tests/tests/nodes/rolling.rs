@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use harvestman_tests::{DocsSite, HttpResponse, Page, RunningSite, Site, TestDatabase, send_request};
+use harvestman_tests::{
+    DocsSite, HttpResponse, Page, RunningSite, Site, TestDatabase, assert_fields, send_request,
+};
 use http::Method;
 use serde_json::{Value, json};
 use tokio_postgres::NoTls;
@@ -91,15 +93,9 @@ async fn crawl(balancer: Balancer, stopped: Arc<AtomicBool>) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         };
         let pages = docs.paths().len();
-        assert_eq!(
-            (
-                &end["status"],
-                &end["total"],
-                &end["completed"],
-                &end["creditsUsed"]
-            ),
-            (&json!("completed"), &json!(pages), &json!(pages), &json!(pages)),
-            "{end}"
+        assert_fields(
+            &end,
+            json!({ "status": "completed", "total": pages, "completed": pages, "creditsUsed": pages }),
         );
         assert!(
             fetched_again(&site) <= CONCURRENCY * SERVERS,

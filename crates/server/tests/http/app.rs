@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::http::request::Builder;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use harvestman_browser::Blocker;
 use harvestman_core::api::crawl::EnabledOptions;
@@ -163,13 +164,18 @@ impl TestApp {
     }
 
     /// Builds a request with the valid key.
-    pub(crate) fn request(&self, method: Method, path: &str) -> http::request::Builder {
+    pub(crate) fn request(&self, method: Method, path: &str) -> Builder {
+        self.request_as(&self.key, method, path)
+    }
+
+    /// Builds a request with this key.
+    pub(crate) fn request_as(&self, key: &str, method: Method, path: &str) -> Builder {
         self.anonymous(method, path)
-            .header("authorization", format!("Bearer {}", self.key))
+            .header("authorization", format!("Bearer {key}"))
     }
 
     /// Builds a request without a key.
-    pub(crate) fn anonymous(&self, method: Method, path: &str) -> http::request::Builder {
+    pub(crate) fn anonymous(&self, method: Method, path: &str) -> Builder {
         Request::builder()
             .method(method)
             .uri(path)
@@ -177,32 +183,34 @@ impl TestApp {
     }
 
     pub(crate) async fn get(&self, path: &str) -> TestResponse {
-        self.send(self.request(Method::GET, path).body(Body::empty()).unwrap())
-            .await
+        self.send(self.request(Method::GET, path), "").await
+    }
+
+    pub(crate) async fn get_as(&self, key: &str, path: &str) -> TestResponse {
+        self.send(self.request_as(key, Method::GET, path), "").await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> TestResponse {
+        self.send(self.request(Method::DELETE, path), "").await
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> TestResponse {
-        self.send(
-            self.request(Method::POST, path)
-                .body(Body::from(body.to_string()))
-                .unwrap(),
-        )
-        .await
+        self.send(self.request(Method::POST, path), body.to_string())
+            .await
     }
 
-    pub(crate) async fn send(&self, mut request: Request<Body>) -> TestResponse {
-        if request.extensions().get::<Peer>().is_none() {
-            request
-                .extensions_mut()
-                .insert(Peer("127.0.0.1:50000".parse().unwrap()));
-        }
+    /// Sends a request from this machine, unless it names another peer.
+    pub(crate) async fn send(&self, request: Builder, body: impl Into<Body>) -> TestResponse {
+        let mut request = request.body(body.into()).unwrap();
+        request
+            .extensions_mut()
+            .get_or_insert_with(|| Peer("127.0.0.1:50000".parse().unwrap()));
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
         TestResponse {
             status: parts.status,
             headers: parts.headers,
-            body,
+            body: to_bytes(body, usize::MAX).await.unwrap().to_vec(),
         }
     }
 

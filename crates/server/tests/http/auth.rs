@@ -1,28 +1,23 @@
 //! Authentication by API keys.
 
-use axum::body::Body;
 use axum::http::{Method, Request};
 use harvestman_store::RevokeOutcome;
+use serde_json::json;
 
 use crate::app::TestApp;
+use crate::assertions::assert_fields;
 
 async fn with_header(app: &TestApp, value: &str) -> crate::app::TestResponse {
     let request = app
         .anonymous(Method::GET, "/v2/crawl/active")
         .header("authorization", value);
-    app.send(request.body(Body::empty()).unwrap()).await
+    app.send(request, "").await
 }
 
 #[tokio::test]
 async fn missing_malformed_and_unknown_keys_are_refused() {
     let app = TestApp::start().await;
-    let missing = app
-        .send(
-            app.anonymous(Method::GET, "/v2/crawl/active")
-                .body(Body::empty())
-                .unwrap(),
-        )
-        .await;
+    let missing = app.send(app.anonymous(Method::GET, "/v2/crawl/active"), "").await;
     missing.is_error(401, "UNAUTHORIZED");
     assert_eq!(missing.header("www-authenticate"), "Bearer");
     let long = format!("Bearer fc-{}", "x".repeat(5_000));
@@ -70,11 +65,8 @@ async fn configured_keys_belong_to_their_teams_and_replace_the_first_key() {
     let app = TestApp::with(&[("HARVESTMAN_API_KEYS", "fc-a=red:ci, b.c_d=blue")]).await;
     assert_eq!(app.key, "", "no first key is created if keys are configured");
     for (key, team, name) in [("fc-a", "red", "ci"), ("b.c_d", "blue", "configured")] {
-        let request = app
-            .anonymous(Method::GET, "/console/api/info")
-            .header("authorization", format!("Bearer {key}"));
-        let info = app.send(request.body(Body::empty()).unwrap()).await.json();
-        assert_eq!((&info["team"], &info["keyName"]), (&team.into(), &name.into()));
+        let info = app.get_as(key, "/console/api/info").await.json();
+        assert_fields(&info, json!({ "team": team, "keyName": name }));
     }
 }
 
@@ -85,17 +77,11 @@ async fn open_mode_requires_no_key_and_ignores_the_header() {
         ("HARVESTMAN_PUBLIC_URL", "http://hm.test:3002"),
     ])
     .await;
-    let none = app
-        .send(
-            app.anonymous(Method::GET, "/v2/crawl/active")
-                .body(Body::empty())
-                .unwrap(),
-        )
-        .await;
+    let none = app.send(app.anonymous(Method::GET, "/v2/crawl/active"), "").await;
     assert_eq!(none.status, 200);
     assert_eq!(with_header(&app, "Bearer nonsense").await.status, 200);
     let info = app.get("/console/api/info").await.json();
-    assert_eq!((&info["open"], &info["team"]), (&true.into(), &"default".into()));
+    assert_fields(&info, json!({ "open": true, "team": "default" }));
 }
 
 #[tokio::test]
@@ -105,7 +91,7 @@ async fn open_mode_refuses_web_pages_and_names_of_other_hosts() {
         for (name, value) in fields {
             request = request.header(*name, *value);
         }
-        app.send(request.body(Body::empty()).unwrap()).await
+        app.send(request, "").await
     };
     let local = ("host", "localhost:3002");
     let evil = ("origin", "https://evil.test");

@@ -37,7 +37,7 @@ async fn a_body_above_the_limit_is_refused() {
             if !streamed {
                 request = request.header("content-length", size);
             }
-            app.send(request.body(body).unwrap()).await
+            app.send(request, body).await
         };
         send(LIMIT).await.is_error(400, "BAD_REQUEST");
         let refused = send(LIMIT + 1).await;
@@ -59,18 +59,15 @@ async fn the_content_type_is_ignored_and_invalid_json_is_rejected() {
         if !kind.is_empty() {
             request = request.header("content-type", kind);
         }
-        let response = app
-            .send(request.body(Body::from(r#"{"url":"ftp://x/"}"#)).unwrap())
-            .await;
+        let response = app.send(request, r#"{"url":"ftp://x/"}"#).await;
         response.is_error(400, "BAD_REQUEST");
         assert_eq!(response.json()["details"][0]["path"], json!(["url"]));
     }
     for bad in ["", "{", "no", "\u{feff}{}x"] {
-        let request = app
-            .request(Method::POST, "/v2/crawl")
-            .body(Body::from(bad))
-            .unwrap();
-        app.send(request).await.is_error(400, "BAD_REQUEST_INVALID_JSON");
+        let request = app.request(Method::POST, "/v2/crawl");
+        app.send(request, bad)
+            .await
+            .is_error(400, "BAD_REQUEST_INVALID_JSON");
     }
 }
 
@@ -79,8 +76,7 @@ async fn the_content_type_is_ignored_and_invalid_json_is_rejected() {
 async fn a_byte_order_mark_before_json_is_ignored() {
     let app = TestApp::start().await;
     let post = async |path: &str, body: &str| {
-        let body = Body::from(format!("\u{feff}{body}"));
-        app.send(app.request(Method::POST, path).body(body).unwrap())
+        app.send(app.request(Method::POST, path), format!("\u{feff}{body}"))
             .await
     };
     for path in ["/v2/scrape", "/v2/crawl", "/v2/map"] {
@@ -100,16 +96,14 @@ async fn encoded_bodies_are_refused() {
         let request = app
             .request(Method::POST, "/v2/scrape")
             .header("content-encoding", coding);
-        app.send(request.body(Body::from("{}")).unwrap())
+        app.send(request, "{}")
             .await
             .is_error(415, "UNSUPPORTED_MEDIA_TYPE");
     }
     let request = app
         .request(Method::POST, "/v2/scrape")
         .header("content-encoding", "identity");
-    app.send(request.body(Body::from("{}")).unwrap())
-        .await
-        .is_error(400, "BAD_REQUEST");
+    app.send(request, "{}").await.is_error(400, "BAD_REQUEST");
 }
 
 #[tokio::test]
@@ -117,8 +111,8 @@ async fn an_incomplete_body_times_out_with_408() {
     let app = TestApp::start().await;
     let start = stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{\"url\":"))]);
     let body = Body::from_stream(start.chain(stream::pending()));
-    let request = app.request(Method::POST, "/v2/crawl").body(body).unwrap();
-    let response = tokio::time::timeout(Duration::from_secs(5), app.send(request))
+    let request = app.request(Method::POST, "/v2/crawl");
+    let response = tokio::time::timeout(Duration::from_secs(5), app.send(request, body))
         .await
         .unwrap();
     response.is_error(408, "REQUEST_TIMEOUT");

@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use harvestman_server::listen::ConnectionLimits;
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::app::TestApp;
+use crate::assertions::assert_fields;
 
 fn limits() -> ConnectionLimits {
     ConnectionLimits {
@@ -168,10 +170,7 @@ async fn a_malformed_head_gets_a_json_error() {
                 && response_head.contains("connection: close")
         );
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
-        assert_eq!(
-            (&body["success"], &body["code"]),
-            (&false.into(), &"BAD_REQUEST".into())
-        );
+        assert_fields(&body, json!({ "success": false, "code": "BAD_REQUEST" }));
         assert!(body["error"].as_str().is_some_and(|error| !error.is_empty()));
     }
     // The same holds after a valid request on the connection.

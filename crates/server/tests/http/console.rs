@@ -1,21 +1,16 @@
 //! The console's files and its private endpoints.
 
-use axum::body::Body;
 use axum::http::Method;
 use serde_json::json;
 
 use crate::app::{TestApp, TestResponse};
+use crate::assertions::{assert_contains, assert_fields};
 use crate::crawl::{ALLOW, start, wait_until};
 use crate::site::Site;
 
 async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> TestResponse {
-    app.send(
-        app.anonymous(Method::GET, path)
-            .header(name, value)
-            .body(Body::empty())
-            .unwrap(),
-    )
-    .await
+    app.send(app.anonymous(Method::GET, path).header(name, value), "")
+        .await
 }
 
 #[tokio::test]
@@ -110,12 +105,7 @@ async fn a_sign_in_code_creates_one_key() {
     let app = TestApp::start().await;
     let redeem = async |code: &str| {
         let request = app.anonymous(Method::POST, "/console/api/start");
-        app.send(
-            request
-                .body(Body::from(json!({ "code": code }).to_string()))
-                .unwrap(),
-        )
-        .await
+        app.send(request, json!({ "code": code }).to_string()).await
     };
     redeem("wrong").await.is_error(401, "UNAUTHORIZED");
     let key = redeem(&app.code).await.json()["apiKey"]
@@ -125,25 +115,15 @@ async fn a_sign_in_code_creates_one_key() {
     assert!(key.starts_with("fc-") && key != app.key);
     redeem(&app.code).await.is_error(401, "UNAUTHORIZED");
 
-    let info = with(
-        &app,
-        "/console/api/info",
-        "authorization",
-        &format!("Bearer {key}"),
-    )
-    .await
-    .json();
-    assert_eq!(
-        (&info["keyName"], &info["team"], &info["open"]),
-        (&"Console".into(), &"default".into(), &false.into())
+    let info = app.get_as(&key, "/console/api/info").await.json();
+    assert_fields(
+        &info,
+        json!({ "keyName": "Console", "team": "default", "open": false }),
     );
     assert_eq!(info["version"], env!("CARGO_PKG_VERSION"));
 
-    let bad = app
-        .anonymous(Method::POST, "/console/api/start")
-        .body(Body::from("[]"))
-        .unwrap();
-    app.send(bad).await.is_error(400, "BAD_REQUEST");
+    let bad = app.anonymous(Method::POST, "/console/api/start");
+    app.send(bad, "[]").await.is_error(400, "BAD_REQUEST");
 }
 
 #[tokio::test]
@@ -169,10 +149,7 @@ async fn the_overview_lists_the_jobs_of_the_team_newest_first() {
     ids.reverse();
     assert_eq!(listed(&all), ids);
     let first = &all.json()["jobs"][0];
-    assert_eq!(
-        (&first["kind"], &first["url"]),
-        (&"crawl".into(), &site.url("/c").into())
-    );
+    assert_fields(first, json!({ "kind": "crawl", "url": site.url("/c") }));
     assert_eq!(listed(&app.get("/console/api/jobs?limit=2").await), ids[..2]);
     assert_eq!(listed(&app.get("/console/api/jobs?search=%2FB").await), ids[1..2]);
     app.get("/console/api/jobs?limit=0")
@@ -180,13 +157,7 @@ async fn the_overview_lists_the_jobs_of_the_team_newest_first() {
         .is_error(400, "BAD_REQUEST");
 
     let stranger = app.other_key("strangers").await;
-    let theirs = with(
-        &app,
-        "/console/api/jobs",
-        "authorization",
-        &format!("Bearer {stranger}"),
-    )
-    .await;
+    let theirs = app.get_as(&stranger, "/console/api/jobs").await;
     assert_eq!(listed(&theirs), Vec::<String>::new());
 }
 
@@ -228,9 +199,9 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     );
 
     let links = app.get(&format!("/console/api/jobs/{id}/links")).await.json();
-    assert_eq!(
-        (&links["parents"], &links["cut"], &links["listed"]),
-        (&json!([null, 0, 0]), &json!(false), &json!(true))
+    assert_fields(
+        &links,
+        json!({ "parents": [null, 0, 0], "cut": false, "listed": true }),
     );
     // In the order of the page; either of the two may have been fetched first.
     let mut targets: Vec<_> = links["links"].as_array().unwrap().clone();
@@ -242,7 +213,7 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
         .await
         .json();
     let counts = json!({ "added": 0, "removed": 0, "changed": 0, "unchanged": 3 });
-    assert_eq!((&same["counts"], &same["pages"]), (&counts, &json!([])));
+    assert_fields(&same, json!({ "counts": counts, "pages": [] }));
     let one = start(
         &app,
         json!({"url": site.url("/"), "limit": 1, "scrapeOptions": {"formats": ["html"]}}),
@@ -258,10 +229,7 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     assert_eq!(shorter["pages"][0]["change"], "changed");
     let difference = format!("/console/api/jobs/{one}/difference?with={id}&page=0&withPage=0");
     let difference = app.get(&difference).await.json();
-    assert!(
-        difference["diff"]["text"].as_str().unwrap().contains("\n+"),
-        "{difference}"
-    );
+    assert_contains(&difference, "/diff/text", "\n+");
     let bad = app
         .get(&format!("/console/api/jobs/{id}/difference?with={id}&page=0"))
         .await;
@@ -273,7 +241,7 @@ async fn the_pages_of_a_job_are_listed_without_bodies_and_with_links() {
     let other = app.other_key("other").await;
     for path in ["", "/pages", "/links", &format!("/comparison?with={id}")] {
         let path = format!("/console/api/jobs/{id}{path}");
-        let response = with(&app, &path, "authorization", &format!("Bearer {other}")).await;
+        let response = app.get_as(&other, &path).await;
         response.is_error(404, "NOT_FOUND");
     }
 }

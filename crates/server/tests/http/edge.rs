@@ -1,9 +1,10 @@
 //! Middleware of every request: ids, CORS, security headers, compression; and the health endpoints.
 
-use axum::body::Body;
 use axum::http::{Method, StatusCode};
+use harvestman_server::listen::Peer;
 
 use crate::app::TestApp;
+use crate::assertions::assert_contains;
 
 #[tokio::test]
 async fn every_response_has_a_request_id_and_the_headers_of_the_api() {
@@ -27,7 +28,7 @@ async fn a_valid_request_id_is_echoed() {
     let request = app
         .anonymous(Method::GET, "/health")
         .header("x-request-id", "my:id-1._");
-    let response = app.send(request.body(Body::empty()).unwrap()).await;
+    let response = app.send(request, "").await;
     assert_eq!(response.header("x-request-id"), "my:id-1._");
 }
 
@@ -38,7 +39,7 @@ async fn options_requests_need_no_key() {
         let request = app
             .anonymous(Method::OPTIONS, path)
             .header("origin", "https://app.example");
-        let response = app.send(request.body(Body::empty()).unwrap()).await;
+        let response = app.send(request, "").await;
         assert_eq!(response.status, StatusCode::NO_CONTENT, "{path}");
         assert_eq!(response.header("access-control-allow-origin"), "*");
         assert!(response.header("access-control-allow-methods").contains("DELETE"));
@@ -70,7 +71,7 @@ async fn responses_are_compressed_if_the_client_accepts_it() {
     let request = app
         .anonymous(Method::GET, "/metrics")
         .header("accept-encoding", "gzip");
-    let response = app.send(request.body(Body::empty()).unwrap()).await;
+    let response = app.send(request, "").await;
     assert_eq!(response.header("content-encoding"), "gzip");
     assert_eq!(response.body[..2], [0x1f, 0x8b]);
     assert_eq!(app.get("/metrics").await.header("content-encoding"), "");
@@ -91,9 +92,9 @@ async fn a_panic_becomes_a_500_with_the_request_id() {
     let request = app
         .anonymous(Method::GET, "/boom")
         .header("x-request-id", "find-me");
-    let response = app.send(request.body(Body::empty()).unwrap()).await;
+    let response = app.send(request, "").await;
     response.is_error(500, "UNKNOWN_ERROR");
-    assert!(response.json()["error"].as_str().unwrap().contains("find-me"));
+    assert_contains(&response.json(), "/error", "find-me");
     assert!(!String::from_utf8_lossy(&response.body).contains("panic of the test"));
 }
 
@@ -108,25 +109,19 @@ async fn metrics_are_local_unless_metrics_public_is_set() {
         "{text}"
     );
 
-    let mut far = app
-        .anonymous(Method::GET, "/metrics")
-        .body(Body::empty())
-        .unwrap();
-    far.extensions_mut()
-        .insert(harvestman_server::listen::Peer("192.0.2.1:5".parse().unwrap()));
-    app.send(far).await.is_error(403, "FORBIDDEN");
+    let far = Peer("192.0.2.1:5".parse().unwrap());
+    let request = app.anonymous(Method::GET, "/metrics").extension(far);
+    app.send(request, "").await.is_error(403, "FORBIDDEN");
     let proxied = app
         .anonymous(Method::GET, "/metrics")
         .header("x-forwarded-for", "192.0.2.1");
-    app.send(proxied.body(Body::empty()).unwrap())
-        .await
-        .is_error(403, "FORBIDDEN");
+    app.send(proxied, "").await.is_error(403, "FORBIDDEN");
 
     let open = TestApp::with(&[("HARVESTMAN_METRICS_PUBLIC", "1")]).await;
     let proxied = open
         .anonymous(Method::GET, "/metrics")
         .header("x-forwarded-for", "192.0.2.1");
-    assert_eq!(open.send(proxied.body(Body::empty()).unwrap()).await.status, 200);
+    assert_eq!(open.send(proxied, "").await.status, 200);
 }
 
 #[tokio::test]

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use axum::body::Body;
 use axum::http::Method;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId};
 use harvestman_server::router::{Access, Route, routes};
@@ -41,21 +40,19 @@ enum ResourceKind {
 }
 
 use Expected::{Everybody, Operator, Own, Refused, Token};
-
-const GONE: (u16, &str) = (404, "NOT_FOUND");
-const FORBIDDEN: (u16, &str) = (403, "FORBIDDEN");
+use ResourceKind::{Agent, Batch, Crawl, Key, Monitor, Scrape, Session};
 
 const fn not_found(kind: ResourceKind) -> Expected {
-    Refused(kind, GONE.0, GONE.1)
+    Refused(kind, 404, "NOT_FOUND")
 }
 
 const fn forbidden(kind: ResourceKind) -> Expected {
-    Refused(kind, FORBIDDEN.0, FORBIDDEN.1)
+    Refused(kind, 403, "FORBIDDEN")
 }
 
 /// Returns the entry of a route of the console for one crawl.
 const fn of_crawl(method: &'static str, path: &'static str) -> Entry {
-    (method, path, "", not_found(ResourceKind::Crawl))
+    (method, path, "", not_found(Crawl))
 }
 
 /// Method, path, body, and the expected response for another team.
@@ -67,38 +64,18 @@ const TABLE: &[Entry] = &[
     ("POST", "/v2/crawl/params-preview", "{}", Own(400)),
     ("GET", "/v2/crawl/active", "", Own(200)),
     ("GET", "/v2/crawl/ongoing", "", Own(200)),
-    ("GET", "/v2/crawl/{id}", "", not_found(ResourceKind::Crawl)),
-    ("DELETE", "/v2/crawl/{id}", "", not_found(ResourceKind::Crawl)),
-    ("GET", "/v2/crawl/{id}/errors", "", not_found(ResourceKind::Crawl)),
+    ("GET", "/v2/crawl/{id}", "", not_found(Crawl)),
+    ("DELETE", "/v2/crawl/{id}", "", not_found(Crawl)),
+    ("GET", "/v2/crawl/{id}/errors", "", not_found(Crawl)),
     ("POST", "/v2/batch/scrape", "{}", Own(400)),
-    ("POST", "/v2/batch/scrape", APPEND, not_found(ResourceKind::Batch)),
-    ("GET", "/v2/batch/scrape/{id}", "", not_found(ResourceKind::Batch)),
-    (
-        "DELETE",
-        "/v2/batch/scrape/{id}",
-        "",
-        not_found(ResourceKind::Batch),
-    ),
-    (
-        "GET",
-        "/v2/batch/scrape/{id}/errors",
-        "",
-        not_found(ResourceKind::Batch),
-    ),
+    ("POST", "/v2/batch/scrape", APPEND, not_found(Batch)),
+    ("GET", "/v2/batch/scrape/{id}", "", not_found(Batch)),
+    ("DELETE", "/v2/batch/scrape/{id}", "", not_found(Batch)),
+    ("GET", "/v2/batch/scrape/{id}/errors", "", not_found(Batch)),
     ("POST", "/v2/scrape", "{}", Own(400)),
-    ("GET", "/v2/scrape/{id}", "", not_found(ResourceKind::Scrape)),
-    (
-        "POST",
-        "/v2/scrape/{id}/interact",
-        CODE,
-        forbidden(ResourceKind::Scrape),
-    ),
-    (
-        "DELETE",
-        "/v2/scrape/{id}/interact",
-        "",
-        forbidden(ResourceKind::Scrape),
-    ),
+    ("GET", "/v2/scrape/{id}", "", not_found(Scrape)),
+    ("POST", "/v2/scrape/{id}/interact", CODE, forbidden(Scrape)),
+    ("DELETE", "/v2/scrape/{id}/interact", "", forbidden(Scrape)),
     ("POST", "/v2/map", "{}", Own(400)),
     ("POST", "/v2/parse", "{}", Own(400)),
     ("GET", "/v2/parse/formats", "", Own(200)),
@@ -106,119 +83,39 @@ const TABLE: &[Entry] = &[
     ("PUT", "/v2/parse/upload/{token}", "", Token),
     ("POST", "/v2/browser", "{}", Own(503)),
     ("GET", "/v2/browser", "", Own(200)),
-    (
-        "POST",
-        "/v2/browser/{id}/execute",
-        CODE,
-        forbidden(ResourceKind::Session),
-    ),
-    ("DELETE", "/v2/browser/{id}", "", forbidden(ResourceKind::Session)),
-    (
-        "POST",
-        "/v2/browser/{id}/extend",
-        "{}",
-        forbidden(ResourceKind::Session),
-    ),
-    (
-        "GET",
-        "/v2/browser/{id}/files",
-        "",
-        forbidden(ResourceKind::Session),
-    ),
-    (
-        "POST",
-        "/v2/browser/{id}/files",
-        UPLOAD,
-        forbidden(ResourceKind::Session),
-    ),
-    (
-        "POST",
-        "/v2/interact/{id}/extend",
-        "{}",
-        forbidden(ResourceKind::Session),
-    ),
-    (
-        "GET",
-        "/v2/interact/{id}/files",
-        "",
-        forbidden(ResourceKind::Session),
-    ),
-    (
-        "POST",
-        "/v2/interact/{id}/files",
-        UPLOAD,
-        forbidden(ResourceKind::Session),
-    ),
+    ("POST", "/v2/browser/{id}/execute", CODE, forbidden(Session)),
+    ("DELETE", "/v2/browser/{id}", "", forbidden(Session)),
+    ("POST", "/v2/browser/{id}/extend", "{}", forbidden(Session)),
+    ("GET", "/v2/browser/{id}/files", "", forbidden(Session)),
+    ("POST", "/v2/browser/{id}/files", UPLOAD, forbidden(Session)),
+    ("POST", "/v2/interact/{id}/extend", "{}", forbidden(Session)),
+    ("GET", "/v2/interact/{id}/files", "", forbidden(Session)),
+    ("POST", "/v2/interact/{id}/files", UPLOAD, forbidden(Session)),
     ("POST", "/v2/interact", "{}", Own(503)),
     ("GET", "/v2/interact", "", Own(200)),
-    (
-        "POST",
-        "/v2/interact/{id}/execute",
-        CODE,
-        forbidden(ResourceKind::Session),
-    ),
-    (
-        "DELETE",
-        "/v2/interact/{id}",
-        "",
-        forbidden(ResourceKind::Session),
-    ),
+    ("POST", "/v2/interact/{id}/execute", CODE, forbidden(Session)),
+    ("DELETE", "/v2/interact/{id}", "", forbidden(Session)),
     ("POST", "/v2/search", "{}", Own(400)),
-    (
-        "POST",
-        "/v2/search/{id}/feedback",
-        RATING,
-        not_found(ResourceKind::Crawl),
-    ),
+    ("POST", "/v2/search/{id}/feedback", RATING, not_found(Crawl)),
     ("POST", "/v2/feedback", "{}", Own(400)),
     ("POST", "/v2/monitor", "{}", Own(400)),
     ("GET", "/v2/monitor", "", Own(200)),
-    ("GET", "/v2/monitor/{id}", "", not_found(ResourceKind::Monitor)),
-    (
-        "PATCH",
-        "/v2/monitor/{id}",
-        "{}",
-        not_found(ResourceKind::Monitor),
-    ),
-    (
-        "POST",
-        "/v2/monitor/{id}/run",
-        "{}",
-        not_found(ResourceKind::Monitor),
-    ),
-    (
-        "GET",
-        "/v2/monitor/{id}/checks",
-        "",
-        not_found(ResourceKind::Monitor),
-    ),
-    (
-        "GET",
-        "/v2/monitor/{id}/checks/{check}",
-        "",
-        not_found(ResourceKind::Monitor),
-    ),
-    ("DELETE", "/v2/monitor/{id}", "", not_found(ResourceKind::Monitor)),
+    ("GET", "/v2/monitor/{id}", "", not_found(Monitor)),
+    ("PATCH", "/v2/monitor/{id}", "{}", not_found(Monitor)),
+    ("POST", "/v2/monitor/{id}/run", "{}", not_found(Monitor)),
+    ("GET", "/v2/monitor/{id}/checks", "", not_found(Monitor)),
+    ("GET", "/v2/monitor/{id}/checks/{check}", "", not_found(Monitor)),
+    ("DELETE", "/v2/monitor/{id}", "", not_found(Monitor)),
     ("POST", "/v2/extract", "{}", Own(400)),
-    ("GET", "/v2/extract/{id}", "", not_found(ResourceKind::Agent)),
-    ("DELETE", "/v2/extract/{id}", "", not_found(ResourceKind::Agent)),
-    ("POST", "/v2/agent", CONTINUE, not_found(ResourceKind::Agent)),
+    ("GET", "/v2/extract/{id}", "", not_found(Agent)),
+    ("DELETE", "/v2/extract/{id}", "", not_found(Agent)),
+    ("POST", "/v2/agent", CONTINUE, not_found(Agent)),
     ("GET", "/v2/agent", "", Own(200)),
-    ("GET", "/v2/agent/{id}", "", not_found(ResourceKind::Agent)),
-    (
-        "GET",
-        "/v2/agent/threads/{id}",
-        "",
-        not_found(ResourceKind::Agent),
-    ),
-    ("GET", "/v2/agent/{id}/trace", "", not_found(ResourceKind::Agent)),
-    (
-        "GET",
-        "/v2/agent/{id}/snapshots/{snapshot}",
-        "",
-        not_found(ResourceKind::Agent),
-    ),
-    ("DELETE", "/v2/agent/{id}", "", not_found(ResourceKind::Agent)),
+    ("GET", "/v2/agent/{id}", "", not_found(Agent)),
+    ("GET", "/v2/agent/threads/{id}", "", not_found(Agent)),
+    ("GET", "/v2/agent/{id}/trace", "", not_found(Agent)),
+    ("GET", "/v2/agent/{id}/snapshots/{snapshot}", "", not_found(Agent)),
+    ("DELETE", "/v2/agent/{id}", "", not_found(Agent)),
     ("GET", "/v2/team/credit-usage", "", Own(200)),
     ("GET", "/v2/team/credit-usage/historical", "", Own(200)),
     ("GET", "/v2/team/token-usage", "", Own(200)),
@@ -267,16 +164,11 @@ const TABLE: &[Entry] = &[
         "POST",
         "/console/api/jobs/{id}/webhooks",
         RESEND,
-        not_found(ResourceKind::Crawl),
+        not_found(Crawl),
     ),
     ("GET", "/console/api/keys", "", Own(200)),
     ("POST", "/console/api/keys", "{}", Own(400)),
-    (
-        "DELETE",
-        "/console/api/keys/{id}",
-        "",
-        not_found(ResourceKind::Key),
-    ),
+    ("DELETE", "/console/api/keys/{id}", "", not_found(Key)),
     ("GET", "/console/api/webhook-secret", "", Own(200)),
     ("POST", "/console/api/webhook-secret", "{}", Own(200)),
     ("POST", "/console/api/webhook-test", "{}", Own(400)),
@@ -341,27 +233,20 @@ impl Resources {
 
     fn id(&self, kind: ResourceKind) -> String {
         match kind {
-            ResourceKind::Crawl => self.crawl.to_string(),
-            ResourceKind::Batch => self.batch.to_string(),
-            ResourceKind::Scrape => self.scrape.to_string(),
-            ResourceKind::Agent => self.agent.to_string(),
-            ResourceKind::Session => self.session.to_string(),
-            ResourceKind::Monitor => self.monitor.clone(),
-            ResourceKind::Key => self.key.to_string(),
+            Crawl => self.crawl.to_string(),
+            Batch => self.batch.to_string(),
+            Scrape => self.scrape.to_string(),
+            Agent => self.agent.to_string(),
+            Session => self.session.to_string(),
+            Monitor => self.monitor.clone(),
+            Key => self.key.to_string(),
         }
     }
 
     /// Asserts that a response contains none of the ids and URLs.
     fn assert_not_in(&self, response: &TestResponse, row: &str) {
         let text = String::from_utf8_lossy(&response.body);
-        let kinds = [
-            ResourceKind::Crawl,
-            ResourceKind::Batch,
-            ResourceKind::Scrape,
-            ResourceKind::Agent,
-            ResourceKind::Session,
-            ResourceKind::Key,
-        ];
+        let kinds = [Crawl, Batch, Scrape, Agent, Session, Key];
         let ids = kinds.map(|kind| self.id(kind));
         for secret in ids.iter().chain([&self.site]) {
             assert!(!text.contains(secret.as_str()), "{row} reveals {secret}: {text}");
@@ -420,8 +305,7 @@ impl Row {
         if let Some(key) = key {
             request = request.header("authorization", format!("Bearer {key}"));
         }
-        app.send(request.body(Body::from(self.body.clone())).unwrap())
-            .await
+        app.send(request, self.body.clone()).await
     }
 }
 
@@ -437,7 +321,7 @@ fn rows(resources: &Resources) -> Vec<Row> {
     let rows = TABLE.iter().map(|(method, path, body, other)| {
         let id = match other {
             Refused(kind, ..) => resources.id(*kind),
-            Own(_) | Token | Everybody(_) | Operator => resources.id(ResourceKind::Session),
+            Own(_) | Token | Everybody(_) | Operator => resources.id(Session),
         };
         let names = [
             "{id}",

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a panic shows where a test failed")]
 
 mod app;
+#[path = "../../../../tests/src/assertions.rs"]
+pub mod assertions;
 mod auth;
 mod bodies;
 mod connections;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use axum::body::Body;
 use axum::http::Method;
 use harvestman_core::api::crawl::CrawlRequest;
 use harvestman_core::api::extract::ExtractRequest;
@@ -21,16 +20,10 @@ use crate::crawl::{self, ALLOW};
 use crate::site::Site;
 
 async fn document(app: &TestApp) -> Value {
-    let answer = app
-        .send(
-            app.anonymous(Method::GET, "/openapi.json")
-                .body(Body::empty())
-                .unwrap(),
-        )
-        .await;
-    assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), "application/json");
-    answer.json()
+    let response = app.send(app.anonymous(Method::GET, "/openapi.json"), "").await;
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), "application/json");
+    response.json()
 }
 
 /// Returns every method and path of the document.
@@ -334,21 +327,21 @@ async fn options_of_uploads_match_the_document() {
 
 /// Checks that a response is one that the document describes for this operation.
 #[track_caller]
-fn is_documented(document: &Value, method: &str, path: &str, answer: &TestResponse) {
+fn is_documented(document: &Value, method: &str, path: &str, response: &TestResponse) {
     let responses = &document["paths"][path][method]["responses"];
-    let mut response = &responses[answer.status.as_str()];
-    if let Some(reference) = response["$ref"].as_str() {
-        response = document.pointer(&reference[1..]).unwrap();
+    let mut documented = &responses[response.status.as_str()];
+    if let Some(reference) = documented["$ref"].as_str() {
+        documented = document.pointer(&reference[1..]).unwrap();
     }
     assert!(
-        response.is_object(),
+        documented.is_object(),
         "{method} {path}: {} is not documented",
-        answer.status
+        response.status
     );
     matches_schema(
         document,
-        &response["content"]["application/json"]["schema"],
-        &answer.json(),
+        &documented["content"]["application/json"]["schema"],
+        &response.json(),
     );
 }
 
@@ -358,7 +351,7 @@ async fn responses_match_the_document() {
     let document = document(&app).await;
     let site = Site::open(3).await;
     let check =
-        |method: &str, path: &str, answer: &TestResponse| is_documented(&document, method, path, answer);
+        |method: &str, path: &str, response: &TestResponse| is_documented(&document, method, path, response);
 
     let scrape = app
         .post(
@@ -419,9 +412,9 @@ async fn responses_match_the_document() {
         "/health",
         "/ready",
     ] {
-        let answer = app.get(path).await;
-        assert_eq!(answer.status, 200, "{path}");
-        check("get", path, &answer);
+        let response = app.get(path).await;
+        assert_eq!(response.status, 200, "{path}");
+        check("get", path, &response);
     }
     for (path, body, status) in [
         ("/v2/scrape", json!({}), 400),
@@ -458,9 +451,9 @@ async fn responses_match_the_document() {
         ),
         ("/v2/search", json!({"query": "page"}), 200),
     ] {
-        let answer = app.post(path, &body).await;
-        assert_eq!(answer.status, status, "{path} {body}: {}", answer.json());
-        check("post", path, &answer);
+        let response = app.post(path, &body).await;
+        assert_eq!(response.status, status, "{path} {body}: {}", response.json());
+        check("post", path, &response);
     }
     let missing = app.get("/v2/crawl/018f2f9e-0000-7000-8000-000000000001").await;
     missing.is_error(404, "NOT_FOUND");

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use crate::app::{TestApp, TestResponse};
+use crate::assertions::assert_fields;
 
 const BOUNDARY: &str = "boundary-of-herons";
 const FORM_TYPE: &str = "multipart/form-data; boundary=boundary-of-herons";
@@ -40,7 +41,7 @@ async fn send(app: &TestApp, content_type: &str, body: Vec<u8>) -> TestResponse 
     let request = app
         .request(Method::POST, "/v2/parse")
         .header("content-type", content_type);
-    app.send(request.body(Body::from(body)).unwrap()).await
+    app.send(request, body).await
 }
 
 async fn post(app: &TestApp, parts: &[Part<'_>]) -> TestResponse {
@@ -213,7 +214,7 @@ async fn put(app: &TestApp, data: &Value, bytes: impl Into<Body>) -> TestRespons
     let url = data["uploadUrl"].as_str().unwrap();
     let path = &url[url.find("/v2/").unwrap()..];
     let request = app.anonymous(Method::PUT, path);
-    app.send(request.body(bytes.into()).unwrap()).await
+    app.send(request, bytes.into()).await
 }
 
 #[tokio::test]
@@ -221,13 +222,9 @@ async fn a_file_is_uploaded_by_url_and_used_once() {
     let app = TestApp::start().await;
     let named = json!({"filename": "../herons/notes.md", "contentType": "text/markdown"});
     let data = upload_url(&app, &named).await;
-    assert_eq!(
-        (&data["method"], &data["maxSizeBytes"], &data["headers"]),
-        (
-            &json!("PUT"),
-            &json!(50 << 20),
-            &json!({"Content-Type": "text/markdown"})
-        )
+    assert_fields(
+        &data,
+        json!({ "method": "PUT", "maxSizeBytes": 50 << 20, "headers": {"Content-Type": "text/markdown"} }),
     );
     let by_reference = |options: Value| {
         let mut body = json!({"uploadRef": data["uploadRef"]});
@@ -252,12 +249,10 @@ async fn a_file_is_uploaded_by_url_and_used_once() {
         .await
         .is_error(400, "BAD_REQUEST");
     let other = app.other_key("another team").await;
-    let request = app
-        .anonymous(Method::POST, "/v2/parse")
-        .header("authorization", format!("Bearer {other}"))
-        .body(Body::from(by_reference(json!({})).to_string()))
-        .unwrap();
-    app.send(request).await.is_error(404, "NOT_FOUND");
+    let request = app.request_as(&other, Method::POST, "/v2/parse");
+    app.send(request, by_reference(json!({})).to_string())
+        .await
+        .is_error(404, "NOT_FOUND");
 
     let document = parse(by_reference(json!({"formats": ["markdown"]}))).await.json();
     assert_eq!(document["data"]["markdown"], "# Herons");
@@ -290,7 +285,7 @@ async fn slow_uploads_of_a_team_do_not_block_other_teams() {
         let request = app
             .request(Method::POST, "/v2/parse")
             .header("content-type", FORM_TYPE);
-        app.send(request.body(slow_body()).unwrap()).await
+        app.send(request, slow_body()).await
     }));
     let of_another_team = async {
         let other = app.other_key("another team").await;
@@ -299,12 +294,9 @@ async fn slow_uploads_of_a_team_do_not_block_other_teams() {
         }
         sleep(Duration::from_millis(300)).await;
         let request = app
-            .anonymous(Method::POST, "/v2/parse")
-            .header("authorization", format!("Bearer {other}"))
-            .header("content-type", FORM_TYPE)
-            .body(Body::from(form(&[(NOTES, "", b"# Herons")])))
-            .unwrap();
-        app.send(request).await
+            .request_as(&other, Method::POST, "/v2/parse")
+            .header("content-type", FORM_TYPE);
+        app.send(request, form(&[(NOTES, "", b"# Herons")])).await
     };
     tokio::select! {
         _ = slow_uploads => unreachable!("the slow uploads never end"),
@@ -333,10 +325,10 @@ async fn uploads_by_url_are_bounded() {
     let url = data["uploadUrl"].as_str().unwrap();
     let announced = app
         .anonymous(Method::PUT, &url[url.find("/v2/").unwrap()..])
-        .header("content-length", "10737418240")
-        .body(Body::from("start"))
-        .unwrap();
-    app.send(announced).await.is_error(413, "PAYLOAD_TOO_LARGE");
+        .header("content-length", "10737418240");
+    app.send(announced, "start")
+        .await
+        .is_error(413, "PAYLOAD_TOO_LARGE");
     let endless = stream::repeat_with(|| Ok::<_, std::io::Error>(vec![b'x'; 1 << 20]));
     put(&app, &data, Body::from_stream(endless))
         .await
@@ -441,8 +433,8 @@ async fn the_list_of_formats_requires_a_key() {
     let pdf = formats.iter().find(|format| format["format"] == "pdf").unwrap();
     assert_eq!(pdf["available"], true);
     for (method, path) in [(Method::GET, "/v2/parse/formats"), (Method::POST, "/v2/parse")] {
-        let request = app.anonymous(method, path).body(Body::empty()).unwrap();
-        app.send(request).await.is_error(401, "UNAUTHORIZED");
+        let request = app.anonymous(method, path);
+        app.send(request, "").await.is_error(401, "UNAUTHORIZED");
     }
 }
 

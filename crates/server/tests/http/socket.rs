@@ -12,6 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::app::TestApp;
+use crate::assertions::{assert_contains, assert_fields};
 use crate::crawl::{ALLOW, path_of, start, wait_until};
 use crate::site::Site;
 
@@ -32,6 +33,12 @@ async fn connect(address: SocketAddr, id: &str, header: (&'static str, String)) 
         .get("sec-websocket-protocol")
         .map(|name| name.to_str().unwrap().to_owned());
     (socket, chosen)
+}
+
+/// Connects with the valid key.
+async fn open(app: &TestApp, address: SocketAddr, id: &str) -> Socket {
+    let header = ("authorization", format!("Bearer {}", app.key));
+    connect(address, id, header).await.0
 }
 
 async fn message(socket: &mut Socket) -> Message {
@@ -99,10 +106,7 @@ async fn a_client_gets_the_catchup_each_document_and_the_end() {
         (&done["type"], &done["data"]["status"]),
         (&"done".into(), &"completed".into())
     );
-    assert_eq!(
-        (&done["data"]["data"], &done["data"]["completed"]),
-        (&json!([]), &3.into())
-    );
+    assert_fields(&done["data"], json!({ "data": [], "completed": 3 }));
     assert_eq!(close_frame(&mut socket).await.0, 1000);
 }
 
@@ -112,14 +116,13 @@ async fn a_cancelled_crawl_sends_an_error_and_closes() {
     let site = Site::blocked(2).await;
     let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
-    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let mut socket = open(&app, address, &id).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
-    let request = app.request(http::Method::DELETE, &format!("/v2/crawl/{id}"));
-    app.send(request.body(axum::body::Body::empty()).unwrap()).await;
+    app.delete(&format!("/v2/crawl/{id}")).await;
     loop {
         let message = text(&mut socket).await;
         if message["type"] == "error" {
-            assert!(message["error"].as_str().unwrap().contains("cancelled"));
+            assert_contains(&message, "/error", "cancelled");
             break;
         }
         assert_eq!(message["type"], "document");
@@ -154,7 +157,7 @@ async fn a_shutdown_closes_the_socket_with_1001() {
     let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/"), "limit": 3 })).await;
     wait_until(&app, &id, |status| status["completed"] == 1).await;
-    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let mut socket = open(&app, address, &id).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
     app.app.stopping().cancel();
     assert_eq!(close_frame(&mut socket).await.0, 1001);
@@ -175,7 +178,7 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
         "the documents fill more than one status page"
     );
 
-    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let mut socket = open(&app, address, &id).await;
     let first = message(&mut socket).await.into_text().unwrap();
     assert!(first.len() <= 10_485_760 + 64, "{} bytes", first.len());
     let catchup: Value = serde_json::from_str(&first).unwrap();
@@ -198,10 +201,7 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
         (&done["type"], &done["data"]["completed"]),
         (&json!("done"), &json!(6))
     );
-    assert_eq!(
-        (&done["data"]["data"], &done["data"]["next"]),
-        (&json!([]), &Value::Null)
-    );
+    assert_fields(&done["data"], json!({ "data": [], "next": null }));
 
     let mut stored = Vec::new();
     let mut next = Some(format!("/v2/crawl/{id}"));
@@ -215,7 +215,7 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
         "the socket sends the documents of the status in the same order"
     );
 
-    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let mut socket = open(&app, address, &id).await;
     let catchup = text(&mut socket).await;
     let mut documents: Vec<Value> = catchup["data"]["data"].as_array().unwrap().clone();
     assert_eq!(
@@ -272,7 +272,7 @@ async fn a_job_of_another_team_closes_with_1008_and_a_store_error_with_1011() {
     assert_eq!(chosen, Some(stranger));
     assert_eq!(close_frame(&mut socket).await.0, 1008);
     app.app.store().close().await.unwrap();
-    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let mut socket = open(&app, address, &id).await;
     assert_eq!(close_frame(&mut socket).await.0, 1011);
 }
 
@@ -281,13 +281,10 @@ async fn an_idle_socket_gets_pings() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::blocked(1).await;
     let (address, _stop) = app.listen(ConnectionLimits::default()).await;
-    let id = start(
-        &app,
-        json!({ "url": site.url("/"), "limit": 2, "sitemap": "skip" }),
-    )
-    .await;
+    let body = json!({ "url": site.url("/"), "limit": 2, "sitemap": "skip" });
+    let id = start(&app, body).await;
     wait_until(&app, &id, |status| status["completed"] == 1).await;
-    let (mut socket, _) = connect(address, &id, ("authorization", format!("Bearer {}", app.key))).await;
+    let mut socket = open(&app, address, &id).await;
     assert_eq!(text(&mut socket).await["type"], "catchup");
     let next = tokio::time::timeout(Duration::from_secs(60), socket.next()).await;
     assert!(matches!(next, Ok(Some(Ok(Message::Ping(_))))), "{next:?}");
@@ -300,11 +297,8 @@ async fn a_revoked_key_closes_the_socket() {
     let app = TestApp::with(ALLOW).await;
     let site = Site::blocked(2).await;
     let (address, _stop) = app.listen(ConnectionLimits::default()).await;
-    let id = start(
-        &app,
-        json!({ "url": site.url("/"), "limit": 3, "sitemap": "skip" }),
-    )
-    .await;
+    let body = json!({ "url": site.url("/"), "limit": 3, "sitemap": "skip" });
+    let id = start(&app, body).await;
     wait_until(&app, &id, |status| status["completed"] == 1).await;
     let created = app
         .post("/console/api/keys", &json!({ "name": "watcher" }))
@@ -316,13 +310,7 @@ async fn a_revoked_key_closes_the_socket() {
     site.release(1);
     document(&mut socket).await;
     let path = format!("/console/api/keys/{}", created["id"].as_str().unwrap());
-    let revoke = app.request(http::Method::DELETE, &path);
-    assert_eq!(
-        app.send(revoke.body(axum::body::Body::empty()).unwrap())
-            .await
-            .status,
-        200
-    );
+    assert_eq!(app.delete(&path).await.status, 200);
     site.release(1);
     let (code, reason) = close_frame(&mut socket).await;
     assert_eq!(code, 3000, "{reason}");
@@ -334,10 +322,9 @@ async fn a_socket_counts_towards_the_rate_limit() {
     let site = Site::blocked(1).await;
     let (address, _stop) = app.listen(ConnectionLimits::default()).await;
     let id = start(&app, json!({ "url": site.url("/page/1"), "limit": 1 })).await;
-    let key = || ("authorization", format!("Bearer {}", app.key));
-    let (mut first, _) = connect(address, &id, key()).await;
+    let mut first = open(&app, address, &id).await;
     assert_eq!(text(&mut first).await["type"], "catchup");
-    let (mut second, _) = connect(address, &id, key()).await;
+    let mut second = open(&app, address, &id).await;
     let (code, reason) = close_frame(&mut second).await;
     assert_eq!(code, 1008);
     assert!(reason.contains("2 requests per minute"), "{reason}");

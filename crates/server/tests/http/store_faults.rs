@@ -2,7 +2,6 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use axum::body::Body;
 use axum::http::Method;
 use harvestman_server::router::{Access, routes};
 use harvestman_store::{DATABASE_FILE, Store, StoreConfig};
@@ -99,11 +98,11 @@ async fn send(app: &TestApp, method: &Method, path: &str, site: &Site) -> TestRe
         .await;
     }
     let body = match *method {
-        Method::POST | Method::PATCH => Body::from(body(path, site).to_string()),
-        _ => Body::empty(),
+        Method::POST | Method::PATCH => body(path, site).to_string(),
+        _ => String::new(),
     };
-    let request = app.request(method.clone(), &filled(path)).body(body).unwrap();
-    app.send(request).await
+    let request = app.request(method.clone(), &filled(path));
+    app.send(request, body).await
 }
 
 #[tokio::test]

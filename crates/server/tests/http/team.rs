@@ -1,6 +1,5 @@
 //! Usage and activity of a team, through the router.
 
-use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
@@ -10,6 +9,7 @@ use harvestman_store::{JobKind, NewJob};
 use serde_json::{Value, json};
 
 use crate::app::TestApp;
+use crate::assertions::assert_fields;
 use crate::crawl::{ALLOW, start, wait_until};
 use crate::site::Site;
 
@@ -110,9 +110,9 @@ async fn remaining_credits_are_those_of_the_current_month() {
     let left = unlimited.get("/v2/team/token-usage").await.json();
     assert_eq!(left["data"]["remainingTokens"], 15_000_000_000_u64);
     let left = unlimited.get("/v2/team/credit-usage").await.json();
-    assert_eq!(
-        (&left["data"]["remainingCredits"], &left["data"]["planCredits"]),
-        (&json!(1_000_000_000), &json!(1_000_000_000))
+    assert_fields(
+        &left["data"],
+        json!({ "remainingCredits": 1_000_000_000, "planCredits": 1_000_000_000 }),
     );
 
     let app = TestApp::with(&[("HARVESTMAN_CREDIT_BUDGET", "20")]).await;
@@ -128,9 +128,9 @@ async fn remaining_credits_are_those_of_the_current_month() {
             "billingPeriodStart": month.start().to_string(), "billingPeriodEnd": month.end().to_string() } });
         assert_eq!(left("/v2/team/credit-usage").await, expected);
         let tokens = left("/v2/team/token-usage").await;
-        assert_eq!(
-            (&tokens["data"]["remainingTokens"], &tokens["data"]["planTokens"]),
-            (&json!(15 * remaining), &json!(300))
+        assert_fields(
+            &tokens["data"],
+            json!({ "remainingTokens": 15 * remaining, "planTokens": 300 }),
         );
     }
 }
@@ -308,16 +308,14 @@ async fn queue_status_counts_running_and_waiting_pages() {
     );
     // The queue of another team is empty.
     let other = app.other_key("others").await;
-    let request = app.anonymous(Method::GET, "/v2/team/queue-status");
-    let request = request.header("authorization", format!("Bearer {other}"));
-    assert_eq!(app.send(request.body(Body::empty()).unwrap()).await.json(), idle);
+    assert_eq!(app.get_as(&other, "/v2/team/queue-status").await.json(), idle);
 
     site.release(5);
     let status = wait_until(&app, &id, |status| status["status"] == "completed").await;
     let done = queue(&app).await;
-    assert_eq!(
-        (&done["jobsInQueue"], &done["mostRecentSuccess"]),
-        (&json!(0), &status["completedAt"])
+    assert_fields(
+        &done,
+        json!({ "jobsInQueue": 0, "mostRecentSuccess": status["completedAt"] }),
     );
 }
 
@@ -330,7 +328,7 @@ async fn usage_without_a_key_is_reported_as_open_mode() {
     .await;
     let report = async || {
         let request = app.anonymous(Method::GET, "/v2/team/credit-usage/historical?byApiKey=true");
-        let response = app.send(request.body(Body::empty()).unwrap()).await;
+        let response = app.send(request, "").await;
         assert_eq!(response.status, StatusCode::OK);
         let report = response.json();
         let periods = report["periods"].as_array().unwrap();

@@ -141,4 +141,26 @@ impl Console {
             self.disconnected.set(true);
         }
     }
+
+    /// Handles an error and returns its text, for the screen that shows it.
+    pub fn report(self, error: &ClientError) -> String {
+        self.handle_error(error);
+        error.to_string()
+    }
+
+    /// Handles an error and shows its text as a toast.
+    pub fn notify_error(self, error: &ClientError) {
+        self.notify(self.report(error));
+    }
+}
+
+/// Shows the result of a poll. Data that is known stays: it is more useful than the error of a failed poll.
+pub fn show_poll<T, E>(shown: RwSignal<Option<Result<T, E>>>, result: Result<T, E>)
+where
+    Result<T, E>: Send + Sync + 'static,
+{
+    let has_data = shown.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
+    if result.is_ok() || !has_data {
+        shown.try_set(Some(result));
+    }
 }

@@ -119,8 +119,7 @@ impl Exchange {
                 if let Err(error) = response
                     && !matches!(error, ClientError::Aborted)
                 {
-                    self.console.handle_error(&error);
-                    self.console.notify(error.to_string());
+                    self.console.notify_error(&error);
                 }
                 return;
             }

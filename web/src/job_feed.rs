@@ -141,14 +141,14 @@ impl JobFeed {
     ) -> Option<T> {
         let mut retry_ms = RETRY_FIRST_MS;
         loop {
-            let answer = request().await;
+            let response = request().await;
             if !self.is_active() {
                 return None;
             }
-            match answer {
-                Ok(answer) => {
+            match response {
+                Ok(response) => {
                     self.retrying.set(false);
-                    return Some(answer);
+                    return Some(response);
                 }
                 Err(error) if error.is_transient() => {
                     console.handle_error(&error);
@@ -296,13 +296,13 @@ impl JobFeed {
                 if !self.is_active() || !open.try_get_value().unwrap_or(false) {
                     return;
                 }
-                let answer = console
+                let response = console
                     .client()
                     .job_status::<serde::de::IgnoredAny>(path, self.id, counters_only())
                     .await;
                 let before = std::mem::replace(&mut known_rows, self.row_count());
                 // A socket that sends nothing while pages complete is stale, for example after the machine slept.
-                let is_stale = match answer {
+                let is_stale = match response {
                     Ok(progress) => {
                         self.apply_status(&progress);
                         progress.completed > known_rows && known_rows == before
@@ -407,11 +407,11 @@ impl JobFeed {
         while self.is_active() {
             // Read the status before the errors, so that the last poll includes every error of the job.
             let ended = self.ended_untracked();
-            let answer = console.client().job_errors(path, self.id).await;
+            let response = console.client().job_errors(path, self.id).await;
             if !self.is_active() {
                 return;
             }
-            match answer {
+            match response {
                 Ok(errors) if self.errors.with_untracked(|current| *current != errors) => {
                     self.errors.set(errors)
                 }
@@ -444,8 +444,8 @@ impl JobFeed {
             skip: index,
             limit: Some(1),
         };
-        let mut answer: JobProgress = console.client().job_status(path, self.id, query).await?;
-        Ok(answer.data.pop())
+        let mut response: JobProgress = console.client().job_status(path, self.id, query).await?;
+        Ok(response.data.pop())
     }
 
     /// Cancels the job; the next status reports it.

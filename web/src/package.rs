@@ -65,11 +65,11 @@ impl Package {
     /// The inner result is the error message of the package.
     pub fn run(self, tool: &str, input: &Value) -> Option<Result<Value, String>> {
         self.state.with(|state| matches!(state, Some(Ok(())))).then(|| {
-            let answer = self
+            let response = self
                 .module
                 .with_value(|module| run_tool(module, tool, &input.to_string()));
-            let answer = answer.map_err(|error| error_message(&error))?;
-            serde_json::from_str(&answer).map_err(|error| error.to_string())
+            let response = response.map_err(|error| error_message(&error))?;
+            serde_json::from_str(&response).map_err(|error| error.to_string())
         })
     }
 }

@@ -48,7 +48,7 @@ impl Run {
 
     /// Returns whether the run succeeded.
     pub fn succeeded(&self) -> bool {
-        self.outcome.as_ref().is_ok_and(|answer| answer.success)
+        self.outcome.as_ref().is_ok_and(|response| response.success)
     }
 }
 
@@ -86,16 +86,16 @@ pub fn add(session: &str, run: &Run) {
 
 fn truncated(run: &Run) -> Run {
     let mut run = run.clone();
-    if let Ok(answer) = &mut run.outcome {
+    if let Ok(response) = &mut run.outcome {
         // These URLs contain secrets and stop working when the session ends.
-        answer.live_view_url = None;
-        answer.interactive_live_view_url = None;
-        answer.cdp_url = None;
+        response.live_view_url = None;
+        response.interactive_live_view_url = None;
+        response.cdp_url = None;
         for text in [
-            &mut answer.output,
-            &mut answer.stdout,
-            &mut answer.stderr,
-            &mut answer.result,
+            &mut response.output,
+            &mut response.stdout,
+            &mut response.stderr,
+            &mut response.result,
         ] {
             *text = text
                 .take()

@@ -158,10 +158,13 @@ pub async fn poll(console: Console) {
             }
             Err(error) => console.handle_error(&error),
         }
-        if let Ok(mut answer) = client.console_sessions().await {
-            answer.sessions.retain(|one| one.ended_at.is_none());
-            if console.sessions.with_untracked(|known| *known != answer.sessions) {
-                console.sessions.set(answer.sessions);
+        if let Ok(mut response) = client.console_sessions().await {
+            response.sessions.retain(|one| one.ended_at.is_none());
+            if console
+                .sessions
+                .with_untracked(|known| *known != response.sessions)
+            {
+                console.sessions.set(response.sessions);
             }
         }
         if let Ok(info) = client.console_info().await {

@@ -41,12 +41,11 @@ pub fn RemovedContent(document: Arc<Document>, options: PageOptions) -> impl Int
         busy.set(true);
         let request = full_page_request(target, options);
         spawn_local(async move {
-            let answer = console.client().scrape(&request).await;
-            let answer = answer.map(|answer| answer.data.unwrap_or_default());
-            if let Err(error) = &answer {
-                console.handle_error(error);
-            }
-            full.try_set(Some(answer));
+            let response = console.client().scrape(&request).await;
+            let response = response
+                .map(|response| response.data.unwrap_or_default())
+                .inspect_err(|error| console.handle_error(error));
+            full.try_set(Some(response));
             busy.try_set(false);
         });
     });

@@ -78,7 +78,7 @@ impl CallFeed {
         self.error.set(None);
         spawn_local(async move {
             let client = self.console.client();
-            let answer = client
+            let response = client
                 .calls(
                     filter.endpoint,
                     filter.key.as_deref(),
@@ -90,7 +90,7 @@ impl CallFeed {
                 return;
             }
             self.busy.try_set(false);
-            match answer {
+            match response {
                 Ok(part) => {
                     // The server searches a limited range per page; an empty page can be followed by matches.
                     let search_further = part.data.is_empty() && part.cursor.is_some();

@@ -37,7 +37,7 @@ struct AgentRun {
     exchange: Exchange,
     draft: Draft,
     id: RwSignal<Option<JobId>>,
-    answer: RwSignal<Option<AgentResponse>>,
+    response: RwSignal<Option<AgentResponse>>,
     events: RwSignal<Vec<TraceEvent>>,
     /// Runs of its thread, oldest first.
     thread: RwSignal<Vec<AgentThreadRun>>,
@@ -51,7 +51,7 @@ impl AgentRun {
             exchange,
             draft,
             id: RwSignal::new(None),
-            answer: RwSignal::new(None),
+            response: RwSignal::new(None),
             events: RwSignal::new(Vec::new()),
             thread: RwSignal::new(Vec::new()),
             tab: RwSignal::new("result"),
@@ -61,7 +61,7 @@ impl AgentRun {
     /// Shows a run, and follows it until it ends.
     fn show(self, id: JobId) {
         self.id.set(Some(id));
-        self.answer.set(None);
+        self.response.set(None);
         self.events.set(Vec::new());
         self.thread.set(Vec::new());
         self.tab.set("result");
@@ -90,31 +90,34 @@ impl AgentRun {
 
     /// Loads a run and its trace; also loads its thread if the state of the run has changed.
     async fn refresh(self, client: &Client, id: JobId) -> Result<AgentStatus, ClientError> {
-        let answer = client.agent_status(id).await?;
+        let response = client.agent_status(id).await?;
         if let Ok(trace) = client.agent_trace(id).await {
             self.events.try_set(trace.events);
         }
-        let (status, thread) = (answer.status, answer.thread_id);
+        let (status, thread) = (response.status, response.thread_id);
         let known = self
-            .answer
+            .response
             .try_with_untracked(|known| known.as_ref().map(|known| known.status));
         if let Some(thread) = thread.filter(|_| known != Some(Some(status)))
-            && let Ok(answer) = client.agent_thread(thread).await
+            && let Ok(response) = client.agent_thread(thread).await
         {
-            self.thread.try_set(answer.thread.runs);
+            self.thread.try_set(response.thread.runs);
         }
-        self.answer.try_set(Some(answer));
+        self.response.try_set(Some(response));
         Ok(status)
     }
 
     fn is_running(self) -> bool {
-        self.answer
-            .with(|answer| answer.as_ref().map(|answer| answer.status) == Some(AgentStatus::Processing))
+        self.response.with(|response| {
+            response.as_ref().map(|response| response.status) == Some(AgentStatus::Processing)
+        })
     }
 
     /// Prepares the form for the next run of the thread.
     fn continue_thread(self) {
-        let thread = self.answer.with_untracked(|answer| answer.as_ref()?.thread_id);
+        let thread = self
+            .response
+            .with_untracked(|response| response.as_ref()?.thread_id);
         if let Some(thread) = thread {
             self.draft.put("threadId", Some(Value::from(thread.to_string())));
             self.draft.put("prompt", None);
@@ -165,8 +168,8 @@ fn ThreadNotice(run: AgentRun) -> impl IntoView {
     let draft = run.draft;
     move || {
         let thread = draft.value("threadId")?.as_str()?.to_owned();
-        let runs = run.answer.with(|answer| {
-            let known = answer.as_ref()?.thread_id?;
+        let runs = run.response.with(|response| {
+            let known = response.as_ref()?.thread_id?;
             (known.to_string() == thread).then(|| run.thread.with(Vec::len))
         });
         let runs = runs.filter(|runs| *runs > 0);

@@ -57,17 +57,17 @@ pub fn ExtractPage() -> impl IntoView {
     .into_any()
 }
 
-fn is_running(answer: &ExtractResponse) -> bool {
-    answer.status == ExtractStatus::Processing
+fn is_running(response: &ExtractResponse) -> bool {
+    response.status == ExtractStatus::Processing
 }
 
 /// Polls a job until it ends; aborted when another job is shown or the screen is left.
 async fn follow(exchange: Exchange, client: Client, id: JobId) -> Result<RequestState, ClientError> {
     let console = exchange.console;
     poll(console, async || {
-        let answer = client.extract_status(id).await?;
-        let (running, status) = (is_running(&answer), answer.status);
-        let shown: ViewFn = (move || result(&answer)).into();
+        let response = client.extract_status(id).await?;
+        let (running, status) = (is_running(&response), response.status);
+        let shown: ViewFn = (move || result(&response)).into();
         if running {
             exchange.state.try_set(RequestState::Pending(Some(shown)));
             return Ok(None);
@@ -78,9 +78,9 @@ async fn follow(exchange: Exchange, client: Client, id: JobId) -> Result<Request
     .await
 }
 
-fn result(answer: &ExtractResponse) -> AnyView {
+fn result(response: &ExtractResponse) -> AnyView {
     let console = Console::get();
-    let data = answer.data.as_ref().filter(|data| !data.is_null());
+    let data = response.data.as_ref().filter(|data| !data.is_null());
     let json_text = data.and_then(|data| serde_json::to_string_pretty(data).ok());
     let saved = StoredValue::new(json_text.clone().unwrap_or_default());
     let save = move |()| {
@@ -94,7 +94,7 @@ fn result(answer: &ExtractResponse) -> AnyView {
             <IconButton label="Save as file" glyph=Glyph::Save on_click=Callback::new(save)/>
         }
     });
-    let body = match (&json_text, is_running(answer)) {
+    let body = match (&json_text, is_running(response)) {
         (Some(json_text), _) => {
             let html = highlight::json(json_text);
             view! { <Code html label="Extracted data" wrap=true/> }.into_any()
@@ -103,15 +103,15 @@ fn result(answer: &ExtractResponse) -> AnyView {
         (None, false) => view! { <p class="empty">{text::EXTRACT_NO_DATA}</p> }.into_any(),
     };
     let facts = [
-        answer
+        response
             .credits_used
             .map(|credits| display::plural(credits, "credit", "credits")),
-        answer
+        response
             .tokens_used
             .map(|tokens| display::plural(tokens, "token", "tokens")),
-        answer
+        response
             .expires_at
-            .filter(|_| !is_running(answer))
+            .filter(|_| !is_running(response))
             .map(|at| display::expiry(browser::seconds_until(at))),
     ];
     let facts = facts
@@ -121,15 +121,15 @@ fn result(answer: &ExtractResponse) -> AnyView {
     view! {
         <div class="card-head">
             <h2>"Result"</h2>
-            <JobBadge status=answer.status.to_string()/>
+            <JobBadge status=response.status.to_string()/>
             <span class="grow"></span>
             {tools}
             <Expand/>
         </div>
-        {answer.warning.as_deref().map(warning_in_card)}
-        {answer.error.as_deref().map(problem_in_card)}
+        {response.warning.as_deref().map(warning_in_card)}
+        {response.error.as_deref().map(problem_in_card)}
         {body}
-        {answer.sources.as_ref().map(sources)}
+        {response.sources.as_ref().map(sources)}
         <div class="card-foot">{facts.collect_view()}</div>
     }
     .into_any()

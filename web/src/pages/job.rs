@@ -220,10 +220,7 @@ fn Actions(
         spawn_local(async move {
             match feed.cancel(console).await {
                 Ok(()) => console.notify("Job cancelled"),
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
         });
     });

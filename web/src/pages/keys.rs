@@ -34,11 +34,13 @@ struct KeyList {
 impl KeyList {
     fn load(self) {
         spawn_local(async move {
-            let answer = self.console.client().keys().await;
-            if let Err(error) = &answer {
-                self.console.handle_error(error);
-            }
-            self.keys.try_set(Some(answer.map(|answer| answer.keys)));
+            let response = self
+                .console
+                .client()
+                .keys()
+                .await
+                .inspect_err(|error| self.console.handle_error(error));
+            self.keys.try_set(Some(response.map(|response| response.keys)));
         });
     }
 
@@ -77,10 +79,7 @@ pub fn KeysPage() -> impl IntoView {
                     }
                     list.load();
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
         });
     });
@@ -137,18 +136,15 @@ fn NewKey(list: KeyList) -> impl IntoView {
         problem.set(None);
         spawn_local(async move {
             match console.client().create_key(&new_name).await {
-                Ok(answer) => {
-                    list.new_key_id.try_set_value(Some(answer.listed.id));
-                    new_key.try_set(Some(answer.key));
+                Ok(response) => {
+                    list.new_key_id.try_set_value(Some(response.listed.id));
+                    new_key.try_set(Some(response.key));
                     name.try_set(String::new());
                     console.notify("Key created");
                     list.load();
                     browser::focus_soon("#new-key");
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    problem.try_set(Some(error.to_string()));
-                }
+                Err(error) => _ = problem.try_set(Some(console.report(&error))),
             }
             busy.try_set(false);
         });

@@ -29,17 +29,19 @@ pub fn MapPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Map);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Screen::Map, exchange, |answer| result_state(answer, None, true));
+    let kept = KeptResult::new(Screen::Map, exchange, |response| {
+        result_state(response, None, true)
+    });
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<MapRequest>()?;
         Some(Box::pin(async move {
             let started_at = browser::now_ms();
-            let answer = client.map(&request).await?;
+            let response = client.map(&request).await?;
             let took_ms = (browser::now_ms() - started_at) as u64;
-            let count = display::plural(answer.links.len() as u64, "URL", "URLs");
+            let count = display::plural(response.links.len() as u64, "URL", "URLs");
             console.notify(format!("{count} found in {}", display::duration_ms(took_ms)));
-            let is_kept = kept.keep(answer.id, &answer).await;
-            Ok(result_state(answer, Some(took_ms), is_kept))
+            let is_kept = kept.keep(response.id, &response).await;
+            Ok(result_state(response, Some(took_ms), is_kept))
         }))
     });
     view! {
@@ -62,8 +64,8 @@ pub fn MapPage() -> impl IntoView {
     .into_any()
 }
 
-fn result_state(answer: MapResponse, took_ms: Option<u64>, is_kept: bool) -> RequestState {
-    let (links, warning) = (Arc::new(answer.links), answer.warning);
+fn result_state(response: MapResponse, took_ms: Option<u64>, is_kept: bool) -> RequestState {
+    let (links, warning) = (Arc::new(response.links), response.warning);
     RequestState::done(move || {
         view! {
             {warning.as_deref().map(warning_in_card)}

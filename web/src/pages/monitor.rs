@@ -89,10 +89,7 @@ impl MonitorState {
                     self.console.notify(done);
                     self.load().await;
                 }
-                Err(error) => {
-                    self.console.handle_error(&error);
-                    self.console.notify(error.to_string());
-                }
+                Err(error) => self.console.notify_error(&error),
             }
         });
     }
@@ -255,10 +252,7 @@ fn Actions(known: MonitorState, editing: RwSignal<bool>) -> impl IntoView {
                     console.notify("Monitor deleted");
                     navigate.try_with_value(|navigate| navigate(Screen::Monitors.path(), Default::default()));
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
         });
     });

@@ -9,7 +9,7 @@ use leptos::task::spawn_local;
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::screen_header::ScreenHeader;
-use crate::console::Console;
+use crate::console::{Console, show_poll};
 use crate::limits::MONITORS_LISTED;
 use crate::{clock, display, route, text};
 
@@ -26,15 +26,10 @@ pub fn MonitorsPage() -> impl IntoView {
     Effect::new(move |_| {
         console.polls.track();
         spawn_local(async move {
-            let answer = fetch_all(console).await;
-            if let Err(error) = &answer {
-                console.handle_error(error);
-            }
-            // Known data is more useful than the error of a failed poll.
-            let is_known = monitors.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
-            if answer.is_ok() || !is_known {
-                monitors.try_set(Some(answer));
-            }
+            let response = fetch_all(console)
+                .await
+                .inspect_err(|error| console.handle_error(error));
+            show_poll(monitors, response);
         });
     });
     let now = clock::now();

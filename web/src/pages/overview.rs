@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::inline_code::inline_code;
 use crate::components::screen_header::ScreenHeader;
-use crate::console::Console;
+use crate::console::{Console, show_poll};
 use crate::limits::OVERVIEW_JOBS;
 use crate::route::Screen;
 use crate::{display, text};
@@ -41,23 +41,15 @@ pub fn Overview() -> impl IntoView {
         console.polls.track();
         spawn_local(async move {
             let client = console.client();
-            let answer = client.calls(None, None, None, None).await;
-            if let Err(error) = &answer {
-                console.handle_error(error);
-            }
+            let response = client.calls(None, None, None, None).await;
+            let calls = response.map_err(|error| console.report(&error));
             let jobs = client.console_jobs("", OVERVIEW_JOBS).await.map(|list| list.jobs);
-            let loaded = answer
-                .map_err(|error| error.to_string())
-                .map(|list| RecentActivity {
-                    calls: list.data,
-                    jobs: jobs.unwrap_or_default(),
-                });
-            // Known data is more useful than the error of a failed poll.
-            let keep_known = loaded.is_err()
-                && recent.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
-            if !keep_known && recent.try_with_untracked(|known| known.as_ref() != Some(&loaded)) == Some(true)
-            {
-                recent.set(Some(loaded));
+            let loaded = calls.map(|calls| RecentActivity {
+                calls: calls.data,
+                jobs: jobs.unwrap_or_default(),
+            });
+            if recent.try_with_untracked(|known| known.as_ref() != Some(&loaded)) == Some(true) {
+                show_poll(recent, loaded);
             }
             if let Ok(history) = client.credit_history(UsageQuery::default()).await {
                 credits.try_set(history.periods.last().map(|month| month.credits_used));

@@ -48,9 +48,9 @@ pub fn ScrapePage() -> impl IntoView {
         let request = draft.submit::<ScrapeRequest>()?;
         Some(Box::pin(async move {
             let started_at = browser::now_ms();
-            let answer = client.scrape(&request).await?;
+            let response = client.scrape(&request).await?;
             let took_ms = (browser::now_ms() - started_at) as u64;
-            let document = document_of(answer);
+            let document = document_of(response);
             console.notify(format!("Page scraped in {}", display::duration_ms(took_ms)));
             if let Some(id) = document.metadata.scrape_id {
                 url.write(&id.to_string());
@@ -79,9 +79,9 @@ pub fn ScrapePage() -> impl IntoView {
 }
 
 /// Returns the document of a response, with its warning.
-pub fn document_of(answer: ScrapeResponse) -> Document {
-    let mut document = answer.data.unwrap_or_default();
-    document.warning = document.warning.take().or(answer.warning);
+pub fn document_of(response: ScrapeResponse) -> Document {
+    let mut document = response.data.unwrap_or_default();
+    document.warning = document.warning.take().or(response.warning);
     document
 }
 

@@ -74,8 +74,8 @@ impl SearchHit {
     }
 }
 
-fn results(answer: &SearchResponse, source: &str) -> Vec<SearchHit> {
-    let data = &answer.data;
+fn results(response: &SearchResponse, source: &str) -> Vec<SearchHit> {
+    let data = &response.data;
     match source {
         "news" => data.news.iter().flatten().map(SearchHit::news).collect(),
         "images" => data.images.iter().flatten().map(SearchHit::image).collect(),
@@ -83,8 +83,8 @@ fn results(answer: &SearchResponse, source: &str) -> Vec<SearchHit> {
     }
 }
 
-fn sources(answer: &SearchResponse) -> Vec<Tab> {
-    let data = &answer.data;
+fn sources(response: &SearchResponse) -> Vec<Tab> {
+    let data = &response.data;
     let counts = [
         ("web", "Web", data.web.as_ref().map(Vec::len)),
         ("news", "News", data.news.as_ref().map(Vec::len)),
@@ -97,9 +97,9 @@ fn sources(answer: &SearchResponse) -> Vec<Tab> {
     tabs.collect()
 }
 
-fn result_state(answer: SearchResponse, is_kept: bool) -> RequestState {
-    let answer = Arc::new(answer);
-    RequestState::done(move || view! { <Results answer=answer.clone() is_kept/> }.into_any())
+fn result_state(response: SearchResponse, is_kept: bool) -> RequestState {
+    let response = Arc::new(response);
+    RequestState::done(move || view! { <Results response=response.clone() is_kept/> }.into_any())
 }
 
 /// Renders the screen.
@@ -108,18 +108,18 @@ pub fn SearchPage() -> impl IntoView {
     let console = Console::get();
     let draft = Draft::restore(Endpoint::Search);
     let exchange = Exchange::new();
-    let kept = KeptResult::new(Screen::Search, exchange, |answer| result_state(answer, true));
+    let kept = KeptResult::new(Screen::Search, exchange, |response| result_state(response, true));
     let run = exchange.send_callback(draft, move |client| {
         let request = draft.submit::<SearchRequest>()?;
         Some(Box::pin(async move {
-            let answer = client.search(&request).await?;
+            let response = client.search(&request).await?;
             let count: usize = ["web", "news", "images"]
                 .into_iter()
-                .map(|source| results(&answer, source).len())
+                .map(|source| results(&response, source).len())
                 .sum();
             console.notify(display::plural(count as u64, "result", "results"));
-            let is_kept = kept.keep(answer.id, &answer).await;
-            Ok(result_state(answer, is_kept))
+            let is_kept = kept.keep(response.id, &response).await;
+            Ok(result_state(response, is_kept))
         }))
     });
     view! {
@@ -144,19 +144,19 @@ pub fn SearchPage() -> impl IntoView {
 
 #[component]
 fn Results(
-    answer: Arc<SearchResponse>,
+    response: Arc<SearchResponse>,
     /// Whether the results are kept in this browser.
     is_kept: bool,
 ) -> impl IntoView {
-    let tabs = sources(&answer);
+    let tabs = sources(&response);
     let chosen = RwSignal::new(tabs.first().map_or("web", |tab| tab.id));
     let selected = RwSignal::new(BTreeSet::<String>::new());
     let open = RwSignal::new(None::<SharedDocument>);
-    let warning = answer.warning.clone();
-    let credits = display::plural(answer.credits_used, "credit", "credits");
-    let answer = StoredValue::new(answer);
+    let warning = response.warning.clone();
+    let credits = display::plural(response.credits_used, "credit", "credits");
+    let response = StoredValue::new(response);
     let list = move || {
-        let results = answer.with_value(|answer| results(answer, chosen.get()));
+        let results = response.with_value(|response| results(response, chosen.get()));
         if results.is_empty() {
             return view! { <p class="empty">{text::SEARCH_NO_RESULTS}</p> }.into_any();
         }
@@ -268,10 +268,7 @@ fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String, is_kept: 
                     request_history::save(&id, body);
                     navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
             busy.try_set(false);
         });

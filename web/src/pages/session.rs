@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-use harvestman_client::ClientError;
 use harvestman_core::api::browser::{ExecuteRequest, ExtendRequest};
 use harvestman_core::api::caller::Caller;
 use harvestman_core::api::console::ConsoleSession;
@@ -122,11 +121,11 @@ impl SessionScreen {
     /// Polls the session. Of several sessions of the same scrape, the newest is shown.
     async fn poll(self) {
         match self.console.client().console_sessions().await {
-            Ok(answer) => {
+            Ok(response) => {
                 let id = self.id.to_string();
                 let mine =
                     |session: &ConsoleSession| session.session.id == id || session.scrape_id == Some(self.id);
-                let session = answer.sessions.into_iter().find(mine);
+                let session = response.sessions.into_iter().find(mine);
                 let is_news = self.session.try_with_untracked(|known| *known != session) == Some(true);
                 if is_news {
                     if session.as_ref().is_none_or(|session| session.ended_at.is_some()) {
@@ -204,8 +203,8 @@ impl SessionScreen {
                     }
                     scrape => scrape.flatten().unwrap_or(self.id),
                 };
-                let answer = client.interact(scrape, &request).await;
-                answer.map_err(|error| self.message_of(&error))
+                let response = client.interact(scrape, &request).await;
+                response.map_err(|error| self.console.report(&error))
             }
         }
     }
@@ -223,12 +222,12 @@ impl SessionScreen {
             timeout,
             caller: Caller::default(),
         };
-        let answer = self
+        let response = self
             .console
             .client()
             .browser_execute(SessionId(self.id.0), &request)
             .await;
-        answer.map_err(|error| self.message_of(&error))
+        response.map_err(|error| self.console.report(&error))
     }
 
     /// Returns the URL of the page that the browser shows.
@@ -244,16 +243,10 @@ impl SessionScreen {
         let url = self.shown_url(timeout).await?;
         let request = ScrapeRequest::from_value(json!({ "url": url }))
             .map_err(|_| text::PROMPT_NEEDS_PAGE.to_owned())?;
-        let answer = self.console.client().scrape(&request).await;
-        let document = answer.map_err(|error| self.message_of(&error))?.data;
+        let response = self.console.client().scrape(&request).await;
+        let document = response.map_err(|error| self.console.report(&error))?.data;
         let id = document.and_then(|document| document.metadata.scrape_id);
         id.ok_or_else(|| text::PROMPT_NEEDS_PAGE.to_owned())
-    }
-
-    /// Reports an error to the console and returns its message.
-    fn message_of(self, error: &ClientError) -> String {
-        self.console.handle_error(error);
-        error.to_string()
     }
 
     /// Extends the lifetime of the session.
@@ -270,10 +263,7 @@ impl SessionScreen {
         };
         match self.console.client().extend_browser(id, &request).await {
             Ok(_) => self.console.notify(text::SESSION_EXTENDED),
-            Err(error) => {
-                self.console.handle_error(&error);
-                self.console.notify(error.to_string());
-            }
+            Err(error) => self.console.notify_error(&error),
         }
         self.poll().await;
     }

@@ -12,7 +12,7 @@ use crate::components::dialog::Confirm;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::notice::problem_in_card;
 use crate::components::screen_header::ScreenHeader;
-use crate::console::Console;
+use crate::console::{Console, show_poll};
 use crate::route::{self, Screen};
 use crate::{display, text};
 
@@ -27,19 +27,11 @@ pub fn SessionsPage() -> impl IntoView {
     let sessions = RwSignal::new(None::<Result<Vec<ConsoleSession>, String>>);
     let load = move || {
         spawn_local(async move {
-            let answer = console.client().console_sessions().await;
-            if let Err(error) = &answer {
-                console.handle_error(error);
-            }
-            let answer = answer
-                .map(|answer| answer.sessions)
-                .map_err(|error| error.to_string());
-            // Known data is more useful than the error of a failed poll.
-            let keep_known = answer.is_err()
-                && sessions.try_with_untracked(|known| matches!(known, Some(Ok(_)))) == Some(true);
-            if !keep_known {
-                sessions.try_set(Some(answer));
-            }
+            let response = console.client().console_sessions().await;
+            let list = response
+                .map(|response| response.sessions)
+                .map_err(|error| console.report(&error));
+            show_poll(sessions, list);
         });
     };
     Effect::new(move |_| {
@@ -130,10 +122,7 @@ pub async fn stop(console: Console, id: &str) {
             display::duration(ended.session_duration_ms as f64 / 1000.0),
             display::plural(ended.credits_billed, "credit", "credits")
         )),
-        Err(error) => {
-            console.handle_error(&error);
-            console.notify(error.to_string());
-        }
+        Err(error) => console.notify_error(&error),
     }
 }
 

@@ -129,10 +129,9 @@ pub fn UsagePage() -> impl IntoView {
         let selected = selection.get();
         report.set(None);
         spawn_local(async move {
-            let usage = fetch_usage(console, selected).await;
-            if let Err(error) = &usage {
-                console.handle_error(error);
-            }
+            let usage = fetch_usage(console, selected)
+                .await
+                .inspect_err(|error| console.handle_error(error));
             if selection.try_get_untracked() == Some(selected) {
                 let now = browser::now_ms() as u64;
                 report.try_set(Some(usage.map(|entries| Report::of(selected.span, entries, now))));
@@ -141,7 +140,7 @@ pub fn UsagePage() -> impl IntoView {
     });
     spawn_local(async move {
         let client = console.client();
-        let Ok(usage) = client.credit_usage().await.map(|answer| answer.data) else {
+        let Ok(usage) = client.credit_usage().await.map(|response| response.data) else {
             return;
         };
         // Without a limit, the used credits cannot be derived from the remaining ones.

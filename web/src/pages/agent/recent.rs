@@ -19,20 +19,20 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
     let load = move |query: AgentsQuery| {
         spawn_local(async move {
             match console.client().agents(query).await {
-                Ok(answer) => {
+                Ok(response) => {
                     // Older runs that no longer continue the list are dropped, for example those of a second click.
                     if query.before.is_some()
                         && entries.try_with_untracked(oldest_at).flatten() != query.before
                     {
                         return;
                     }
-                    has_more.try_set(answer.next.is_some());
+                    has_more.try_set(response.next.is_some());
                     entries.try_update(|entries| {
                         let mut known = entries
                             .take()
                             .filter(|_| query.before.is_some())
                             .unwrap_or_default();
-                        known.extend(answer.agents);
+                        known.extend(response.agents);
                         *entries = Some(known);
                     });
                 }
@@ -42,8 +42,8 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
     };
     let status = Memo::new(move |_| {
         let status = run
-            .answer
-            .with(|answer| answer.as_ref().map(|answer| answer.status));
+            .response
+            .with(|response| response.as_ref().map(|response| response.status));
         (run.id.get(), status)
     });
     Effect::new(move |_| {

@@ -18,8 +18,8 @@ use crate::components::tabs::{Tab, Tabs, tab};
 use crate::{browser, display, highlight, text};
 
 /// Returns the state of a run; a cancelled run counts as cancelled, not as failed.
-fn status_word(answer: &AgentResponse) -> &'static str {
-    answer.status.word(answer.error.as_deref())
+fn status_word(response: &AgentResponse) -> &'static str {
+    response.status.word(response.error.as_deref())
 }
 
 fn pretty(value: &Value) -> String {
@@ -30,8 +30,8 @@ fn pretty(value: &Value) -> String {
 #[component]
 pub fn RunView(run: AgentRun) -> impl IntoView {
     let status = Memo::new(move |_| {
-        run.answer
-            .with(|answer| answer.as_ref().map(status_word).unwrap_or_default().to_owned())
+        run.response
+            .with(|response| response.as_ref().map(status_word).unwrap_or_default().to_owned())
     });
     let counted = |id, label, count: usize| Tab {
         id,
@@ -71,7 +71,7 @@ pub fn RunView(run: AgentRun) -> impl IntoView {
                 _ => view! { <RunResult run/> }.into_any(),
             }}
         </div>
-        <div class="card-foot">{move || run.answer.with(|answer| answer.as_ref().map(facts))}</div>
+        <div class="card-foot">{move || run.response.with(|response| response.as_ref().map(facts))}</div>
     }
     .into_any()
 }
@@ -86,27 +86,27 @@ fn RunActions(run: AgentRun) -> impl IntoView {
         spawn_local(async move {
             match console.client().cancel_agent(id).await {
                 Ok(()) => console.notify(text::AGENT_CANCELLED),
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
         });
     };
     let data = move || {
-        run.answer.with_untracked(|answer| {
-            let answer = answer.as_ref()?;
-            let data = answer.data.as_ref().filter(|data| !data.is_null());
-            data.or(answer.partial.as_ref()).map(pretty)
+        run.response.with_untracked(|response| {
+            let response = response.as_ref()?;
+            let data = response.data.as_ref().filter(|data| !data.is_null());
+            data.or(response.partial.as_ref()).map(pretty)
         })
     };
     let has_data = Memo::new(move |_| {
-        run.answer.track();
+        run.response.track();
         untrack(data).is_some()
     });
     let has_thread = move || {
-        run.answer
-            .with(|answer| answer.as_ref().is_some_and(|answer| answer.thread_id.is_some()))
+        run.response.with(|response| {
+            response
+                .as_ref()
+                .is_some_and(|response| response.thread_id.is_some())
+        })
     };
     let save = move |()| {
         if browser::download("agent.json", "application/json", &data().unwrap_or_default()).is_none() {
@@ -141,38 +141,45 @@ fn RunActions(run: AgentRun) -> impl IntoView {
 /// Renders the result, or the partial result.
 #[component]
 fn RunResult(run: AgentRun) -> impl IntoView {
-    move || run.answer.with(|answer| answer.as_ref().map(answer_view))
+    move || run.response.with(|response| response.as_ref().map(response_view))
 }
 
-fn answer_view(answer: &AgentResponse) -> AnyView {
+fn response_view(response: &AgentResponse) -> AnyView {
     let notice = |class: &'static str, text: &str| {
         view! { <div class="pad"><div class=class>{inline_code(text)}</div></div> }
     };
-    let warning = answer.warning.as_deref().map(|text| notice("notice warn", text));
-    let error = answer.error.as_deref().filter(|error| *error != CANCELLED);
+    let warning = response
+        .warning
+        .as_deref()
+        .map(|text| notice("notice warn", text));
+    let error = response.error.as_deref().filter(|error| *error != CANCELLED);
     let error = error.map(|text| notice("notice bad", text));
-    let message = answer.message.clone();
+    let message = response.message.clone();
     let message = message.map(|text| view! { <p class="pad agent-message">{text}</p> });
     let code = |value: &Value, label: &'static str| {
         let html = highlight::json(&pretty(value));
         view! { <Code html label wrap=true/> }
     };
-    let data = answer.data.as_ref().filter(|data| !data.is_null());
-    let partial = answer.partial.as_ref().filter(|_| data.is_none()).map(|partial| {
-        let note = match answer.partial_schema_valid {
-            Some(false) => text::PARTIAL_INVALID,
-            _ => text::PARTIAL_VALID,
-        };
-        view! {
-            <div class="pad">
-                <h3 class="small-head">"Partial result"</h3>
-                <p class="hint">{note}</p>
-            </div>
-            {code(partial, "Partial result")}
-        }
-    });
+    let data = response.data.as_ref().filter(|data| !data.is_null());
+    let partial = response
+        .partial
+        .as_ref()
+        .filter(|_| data.is_none())
+        .map(|partial| {
+            let note = match response.partial_schema_valid {
+                Some(false) => text::PARTIAL_INVALID,
+                _ => text::PARTIAL_VALID,
+            };
+            view! {
+                <div class="pad">
+                    <h3 class="small-head">"Partial result"</h3>
+                    <p class="hint">{note}</p>
+                </div>
+                {code(partial, "Partial result")}
+            }
+        });
     let is_silent = data.is_none() && partial.is_none() && message.is_none() && error.is_none();
-    let placeholder = is_silent.then(|| match answer.status {
+    let placeholder = is_silent.then(|| match response.status {
         AgentStatus::Processing => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
         AgentStatus::Completed | AgentStatus::Failed => {
             view! { <p class="empty">{text::AGENT_NO_DATA}</p> }.into_any()
@@ -190,23 +197,23 @@ fn answer_view(answer: &AgentResponse) -> AnyView {
 }
 
 /// Renders credits, options and expiry of a run.
-fn facts(answer: &AgentResponse) -> AnyView {
-    let credits = answer.credits_used;
-    let left = answer
+fn facts(response: &AgentResponse) -> AnyView {
+    let credits = response.credits_used;
+    let left = response
         .expires_at
         .map(|at| display::expiry(browser::seconds_until(at)));
     let facts = [
         credits.map(|credits| display::plural(credits, "credit", "credits")),
-        answer
+        response
             .stop_reason
             .map(|reason| format!("stopped: {}", reason.as_str().replace('_', " "))),
-        answer.model.as_ref().map(|model| format!("model {model}")),
-        answer.effort.map(|effort| format!("effort {effort}")),
-        answer
+        response.model.as_ref().map(|model| format!("model {model}")),
+        response.effort.map(|effort| format!("effort {effort}")),
+        response
             .thread_turn
             .filter(|turn| *turn > 1)
             .map(|turn| format!("turn {turn} of the thread")),
-        left.filter(|_| answer.status != AgentStatus::Processing),
+        left.filter(|_| response.status != AgentStatus::Processing),
     ];
     let facts = facts.into_iter().flatten();
     facts

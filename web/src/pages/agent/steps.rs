@@ -204,13 +204,10 @@ fn SourceRow(run: AgentRun, source: Source) -> impl IntoView {
         };
         let snapshot = snapshot.clone();
         spawn_local(async move {
-            let answer = console.client().agent_snapshot(id, snapshot).await;
-            content.try_set(Some(match answer {
-                Ok(answer) => Ok(answer.snapshot),
-                Err(error) => {
-                    console.handle_error(&error);
-                    Err(error.to_string())
-                }
+            let response = console.client().agent_snapshot(id, snapshot).await;
+            content.try_set(Some(match response {
+                Ok(response) => Ok(response.snapshot),
+                Err(error) => Err(console.report(&error)),
             }));
         });
     };

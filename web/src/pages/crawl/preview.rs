@@ -62,10 +62,9 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 ..MapRequest::new(target)
             };
             let links = console.client().map(&request).await;
-            let links = links.map(|answer| answer.links).map_err(|error| {
-                console.handle_error(&error);
-                error.to_string()
-            });
+            let links = links
+                .map(|response| response.links)
+                .map_err(|error| console.report(&error));
             site.try_set(Some(SitePreview {
                 url,
                 robots,
@@ -127,7 +126,7 @@ async fn scrape(console: Console, url: &Url, format: FormatKind) -> Result<Docum
         json!({ "url": url.as_str(), "formats": [format.as_str()], "onlyMainContent": false, "maxAge": 0 });
     let request = ScrapeRequest::from_value(body).map_err(|error| error.message)?;
     match console.client().scrape(&request).await {
-        Ok(answer) => Ok(answer.data.unwrap_or_default()),
+        Ok(response) => Ok(response.data.unwrap_or_default()),
         Err(error) => {
             if matches!(error, ClientError::Network(_) | ClientError::Aborted) {
                 console.handle_error(&error);
@@ -275,9 +274,9 @@ fn verdicts(package: Package, draft: Draft, urls: Vec<String>) -> Memo<Option<Ve
     let urls = StoredValue::new(urls);
     Memo::new(move |_| {
         let input = json!({ "request": draft.body.get(), "links": urls.get_value(), "depth": 0 });
-        let answer = package.run("scope", &input)?.ok()?;
+        let response = package.run("scope", &input)?.ok()?;
         let mut verdicts = Verdicts::default();
-        for verdict in answer.as_array()? {
+        for verdict in response.as_array()? {
             let text_of = |name: &str| verdict[name].as_str().unwrap_or_default().to_owned();
             if verdict["included"] == true {
                 verdicts.in_scope.push(text_of("url"));

@@ -111,10 +111,10 @@ impl Plan {
             match self.console.client().crawl_params_preview(&request).await {
                 // The user has left the screen, and its form with it.
                 Ok(_) if self.busy.is_disposed() => {}
-                Ok(answer) => {
+                Ok(response) => {
                     self.notice
-                        .try_set(answer.warning.map(|warning| ("notice warn", warning)));
-                    self.apply(&request, suggestions_of(self.draft, &answer.data));
+                        .try_set(response.warning.map(|warning| ("notice warn", warning)));
+                    self.apply(&request, suggestions_of(self.draft, &response.data));
                 }
                 Err(error) => {
                     self.console.handle_error(&error);
@@ -260,7 +260,7 @@ async fn load_known(console: Console, url: TargetUrl, known: RwSignal<Option<Vec
         ..MapRequest::new(url)
     };
     // Without the map, the suggestions are shown without counts.
-    if let Ok(answer) = console.client().map(&request).await {
+    if let Ok(response) = console.client().map(&request).await {
         let path = |link: MapLink| {
             display::url_path(&link.url)
                 .split('?')
@@ -268,7 +268,7 @@ async fn load_known(console: Console, url: TargetUrl, known: RwSignal<Option<Vec
                 .unwrap_or_default()
                 .to_owned()
         };
-        known.try_set(Some(answer.links.into_iter().map(path).collect()));
+        known.try_set(Some(response.links.into_iter().map(path).collect()));
     }
 }
 

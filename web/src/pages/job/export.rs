@@ -280,12 +280,12 @@ async fn retry_while_open(
 ) -> Result<Option<JobProgress>, String> {
     let mut retry_ms = RETRY_FIRST_MS;
     loop {
-        let answer = request().await;
+        let response = request().await;
         if open.try_get_untracked() != Some(true) {
             return Ok(None);
         }
-        match answer {
-            Ok(answer) => return Ok(Some(answer)),
+        match response {
+            Ok(response) => return Ok(Some(response)),
             Err(error) if error.is_transient() => {
                 console.handle_error(&error);
                 console.wait_for_retry(retry_ms).await;
@@ -330,17 +330,17 @@ async fn export(
                     limit: Some(part.len() as u64),
                 };
                 let request = async || console.client().job_status(path, feed.id, query).await;
-                let Some(answer) = retry_while_open(console, open, request).await? else {
+                let Some(response) = retry_while_open(console, open, request).await? else {
                     return Ok(false);
                 };
-                if answer.data.is_empty() {
+                if response.data.is_empty() {
                     break;
                 }
-                if !file.add(&answer.data, part).await {
+                if !file.add(&response.data, part).await {
                     return Err(text::ARCHIVE_FULL.to_owned());
                 }
-                progress_now.fetched += answer.data.len() as u64;
-                part = part.get(answer.data.len()..).unwrap_or_default();
+                progress_now.fetched += response.data.len() as u64;
+                part = part.get(response.data.len()..).unwrap_or_default();
             }
         }
     }

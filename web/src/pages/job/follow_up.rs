@@ -71,10 +71,7 @@ pub fn ContinueCrawl(feed: JobFeed) -> impl IntoView {
     let run = move |_| {
         let start = async move {
             let id = console.client().continue_crawl(feed.id).await;
-            let id = id.map_err(|error| {
-                console.handle_error(&error);
-                error.to_string()
-            })?;
+            let id = id.map_err(|error| console.report(&error))?;
             if let Some(request) = request_history::request_of(&feed.id.to_string()) {
                 request_history::save(&id.to_string(), request);
             }

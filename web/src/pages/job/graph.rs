@@ -95,10 +95,7 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
                         radius,
                     })));
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    problem.try_set(Some(error.to_string()));
-                }
+                Err(error) => _ = problem.try_set(Some(console.report(&error))),
             }
         });
     });

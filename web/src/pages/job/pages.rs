@@ -138,22 +138,19 @@ pub fn OpenPage(feed: JobFeed, request: Memo<Option<Value>>, open: RwSignal<Opti
             return;
         };
         spawn_local(async move {
-            let answer = feed.document(console, index).await;
+            let response = feed.document(console, index).await;
             // The user may have opened another page meanwhile.
             if open.try_get_untracked().flatten() != Some(index) {
                 return;
             }
-            match answer {
+            match response {
                 Ok(Some(found)) => {
                     problem.try_set(None);
                     document.try_set(Some(Arc::new(found)));
                     browser::reveal_soon("#open-page");
                 }
                 Ok(None) => _ = problem.try_set(Some(text::NO_SUCH_PAGE.to_owned())),
-                Err(error) => {
-                    console.handle_error(&error);
-                    problem.try_set(Some(error.to_string()));
-                }
+                Err(error) => _ = problem.try_set(Some(console.report(&error))),
             }
         });
     });

@@ -25,10 +25,7 @@ pub(super) async fn start(console: Console, path: StatusPath, body: &Value) -> R
         Some(details) => format!("{} {details}", error.message),
         None => error.message,
     };
-    let failed = |error: ClientError| {
-        console.handle_error(&error);
-        error.to_string()
-    };
+    let failed = |error: ClientError| console.report(&error);
     let id = match path {
         StatusPath::Crawl => {
             let request = CrawlRequest::from_value(body.clone()).map_err(refused)?;

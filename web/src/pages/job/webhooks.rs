@@ -41,12 +41,12 @@ impl DeliveryLog {
         let (Some(filter), Some(shown)) = (self.filter.try_get_untracked(), shown) else {
             return;
         };
-        let answer = fetch_log(self.console, self.feed.id, filter, shown + usize::from(more)).await;
+        let response = fetch_log(self.console, self.feed.id, filter, shown + usize::from(more)).await;
         // The user may have changed the filter meanwhile.
         if self.filter.try_get_untracked() != Some(filter) {
             return;
         }
-        match answer {
+        match response {
             Ok(log) => {
                 self.problem.try_set(None);
                 // Setting an equal log would only reset the scroll position and the focus.
@@ -54,10 +54,7 @@ impl DeliveryLog {
                     self.log.set(Some(log));
                 }
             }
-            Err(error) => {
-                self.console.handle_error(&error);
-                self.problem.try_set(Some(error.to_string()));
-            }
+            Err(error) => _ = self.problem.try_set(Some(self.console.report(&error))),
         }
     }
 
@@ -90,10 +87,7 @@ impl DeliveryLog {
                     self.console.notify(text::WEBHOOK_RESENT);
                     self.poll().await;
                 }
-                Err(error) => {
-                    self.console.handle_error(&error);
-                    self.console.notify(error.to_string());
-                }
+                Err(error) => self.console.notify_error(&error),
             }
         });
     }

@@ -25,27 +25,25 @@ pub(super) fn WebhookCard() -> impl IntoView {
     let confirming = RwSignal::new(false);
     let busy = RwSignal::new(false);
     let load = move || async move {
-        let answer = console.client().webhook_secret().await;
-        if let Err(error) = &answer {
-            console.handle_error(error);
-        }
-        state.try_set(Some(answer));
+        let response = console
+            .client()
+            .webhook_secret()
+            .await
+            .inspect_err(|error| console.handle_error(error));
+        state.try_set(Some(response));
     };
     spawn_local(load());
     let on_confirm = Callback::new(move |()| {
         busy.set(true);
         spawn_local(async move {
             match console.client().rotate_webhook_secret().await {
-                Ok(answer) => {
-                    new_secret.try_set(Some(answer.secret));
+                Ok(response) => {
+                    new_secret.try_set(Some(response.secret));
                     console.notify("Webhook secret created");
                     browser::focus_soon("#new-secret");
                     load().await;
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
             busy.try_set(false);
         });
@@ -119,11 +117,8 @@ fn TestEvent() -> impl IntoView {
         };
         busy.set(true);
         spawn_local(async move {
-            let answer = console.client().test_webhook(&receiver).await;
-            if let Err(error) = &answer {
-                console.handle_error(error);
-            }
-            test_result.try_set(Some(answer.map_err(|error| error.to_string())));
+            let response = console.client().test_webhook(&receiver).await;
+            test_result.try_set(Some(response.map_err(|error| console.report(&error))));
             busy.try_set(false);
         });
     };
@@ -176,14 +171,14 @@ fn test_notice(test_result: Result<WebhookTested, String>) -> AnyView {
     } else {
         "Not delivered"
     };
-    let answer =
+    let response =
         (!test_result.answer.is_empty()).then(|| view! { <code>{test_result.answer.clone()}</code> });
     view! {
         <div class=class>
             <strong>{head}</strong>
             <span>{format!("{status}, {signed}, {}", display::duration_ms(test_result.duration_ms))}</span>
             {test_result.error.map(|error| view! { <span>{error}</span> })}
-            {answer}
+            {response}
         </div>
     }
     .into_any()

@@ -287,10 +287,7 @@ fn SelectionActions(
                     console.notify("Batch started");
                     navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
             busy.try_set(false);
         });

@@ -30,7 +30,7 @@ struct Pages {
     /// Ids of the monitor and of the check.
     ids: StoredValue<(String, String)>,
     state: RwSignal<&'static str>,
-    /// Incremented by each request, so that only the answer of the latest one is shown.
+    /// Incremented by each request, so that only the response of the latest one is shown.
     generation: StoredValue<u64>,
     list: RwSignal<Vec<CheckPage>>,
     more: RwSignal<bool>,
@@ -60,21 +60,21 @@ impl Pages {
                 offset: skip,
                 status: PageStatus::parse(state),
             };
-            let answer = self.console.client().monitor_check(&monitor, &check, query).await;
+            let response = self.console.client().monitor_check(&monitor, &check, query).await;
             // Another tab may have been selected meanwhile.
             if self.generation.try_get_value() != Some(generation) {
                 return;
             }
             self.busy.set(false);
-            match answer {
-                Ok(answer) => {
+            match response {
+                Ok(response) => {
                     self.error.set(None);
-                    self.more.set(answer.next.is_some());
+                    self.more.set(response.next.is_some());
                     if self.selected.with_untracked(Option::is_none) {
-                        let first = answer.data.pages.first();
+                        let first = response.data.pages.first();
                         self.selected.set(first.map(|page| page.id.clone()));
                     }
-                    self.list.update(|list| list.extend(answer.data.pages));
+                    self.list.update(|list| list.extend(response.data.pages));
                 }
                 Err(error) => {
                     self.console.handle_error(&error);

@@ -62,10 +62,7 @@ pub fn Crawls() -> impl IntoView {
                         .update(|active| active.retain(|crawl| crawl.id != id));
                     console.notify("Crawl cancelled");
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    console.notify(error.to_string());
-                }
+                Err(error) => console.notify_error(&error),
             }
         });
     });

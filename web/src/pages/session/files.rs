@@ -20,8 +20,8 @@ impl SessionScreen {
             });
             if let Some(id) = id {
                 match self.console.client().session_files(id).await {
-                    Ok(answer) => {
-                        self.files.try_set(Some(answer.files));
+                    Ok(response) => {
+                        self.files.try_set(Some(response.files));
                     }
                     Err(error) => self.console.handle_error(&error),
                 }

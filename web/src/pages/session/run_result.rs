@@ -15,12 +15,12 @@ use crate::run_history::Run;
 pub fn badge(run: &Run) -> (&'static str, String) {
     match &run.outcome {
         Err(_) => ("badge bad", "error".to_owned()),
-        Ok(answer) if answer.killed == Some(true) => ("badge warn", "killed".to_owned()),
-        Ok(answer) => {
-            let class = if answer.success { "badge ok" } else { "badge bad" };
-            let word = match answer.exit_code {
+        Ok(response) if response.killed == Some(true) => ("badge warn", "killed".to_owned()),
+        Ok(response) => {
+            let class = if response.success { "badge ok" } else { "badge bad" };
+            let word = match response.exit_code {
                 Some(code) => format!("exit {code}"),
-                None if answer.success => "done".to_owned(),
+                None if response.success => "done".to_owned(),
                 None => "failed".to_owned(),
             };
             (class, word)
@@ -38,20 +38,20 @@ pub fn RunResult(run: Run) -> impl IntoView {
     };
     let blocks = match run.outcome {
         Err(problem) => problem_notice(&problem),
-        Ok(answer) => {
-            let killed = (answer.killed == Some(true)).then(|| {
+        Ok(response) => {
+            let killed = (response.killed == Some(true)).then(|| {
                 format!(
                     "The run exceeded its timeout of {} s and was stopped.",
                     run.timeout
                 )
             });
-            let problem = answer.error.or(killed);
+            let problem = response.error.or(killed);
             let problem = problem.map(|text| view! { <div class="notice bad">{inline_code(&text)}</div> });
             let texts = [
-                ("output", answer.output),
-                ("result", answer.result),
-                ("stdout", answer.stdout),
-                ("stderr", answer.stderr),
+                ("output", response.output),
+                ("result", response.result),
+                ("stdout", response.stdout),
+                ("stderr", response.stderr),
             ];
             let texts = texts
                 .into_iter()

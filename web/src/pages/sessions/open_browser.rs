@@ -107,10 +107,7 @@ pub fn OpenBrowser() -> impl IntoView {
                         navigate(&format!("{path}{}", saved_profile(&request)), Default::default());
                     });
                 }
-                Err(error) => {
-                    console.handle_error(&error);
-                    problem.try_set(Some(error.to_string()));
-                }
+                Err(error) => _ = problem.try_set(Some(console.report(&error))),
             }
             busy.try_set(false);
         });
@@ -179,9 +176,6 @@ async fn visit(console: Console, id: &str, url: &TargetUrl) {
                 .or(done.stderr)
                 .unwrap_or_else(|| text::NOT_OPENED.to_owned()),
         ),
-        Err(error) => {
-            console.handle_error(&error);
-            console.notify(error.to_string());
-        }
+        Err(error) => console.notify_error(&error),
     }
 }

@@ -35,12 +35,12 @@ fn id() -> JobId {
 
 /// Checks that the response serializes to this JSON and parses back, also with an unknown field.
 #[track_caller]
-fn check<A: Serialize + DeserializeOwned + PartialEq + Debug>(answer: A, expected: Value) {
-    let mut sent = serde_json::to_value(&answer).unwrap();
+fn check<A: Serialize + DeserializeOwned + PartialEq + Debug>(response: A, expected: Value) {
+    let mut sent = serde_json::to_value(&response).unwrap();
     assert_eq!(sent, expected);
-    assert_eq!(serde_json::from_value::<A>(sent.clone()).unwrap(), answer);
+    assert_eq!(serde_json::from_value::<A>(sent.clone()).unwrap(), response);
     sent["aFieldOfTomorrow"] = json!({"x": 1});
-    assert_eq!(serde_json::from_value::<A>(sent).unwrap(), answer);
+    assert_eq!(serde_json::from_value::<A>(sent).unwrap(), response);
 }
 
 #[test]
@@ -106,12 +106,12 @@ fn active_crawls_show_every_option() {
         CrawlRequest::from_json(br#"{"url":"a.test","limit":5,"scrapeOptions":{"formats":["links"]}}"#);
     let team: TeamId = ID.parse().unwrap();
     let crawl = ActiveCrawl::new(id(), team, TIME, &request.unwrap());
-    let answer = serde_json::to_value(ActiveCrawls {
+    let response = serde_json::to_value(ActiveCrawls {
         success: true,
         crawls: vec![crawl],
     })
     .unwrap();
-    let crawl = &answer["crawls"][0];
+    let crawl = &response["crawls"][0];
     assert_eq!(
         (&crawl["id"], &crawl["teamId"], &crawl["url"]),
         (&json!(ID), &json!(ID), &json!("a.test"))
@@ -201,9 +201,9 @@ fn scraped_results_are_distinguished_from_bare_ones() {
     let text = serde_json::to_string(&scraped).unwrap();
     let read: WebResult = serde_json::from_str(&text).unwrap();
     assert_eq!(read.document().unwrap().markdown.as_deref(), Some("m"));
-    let answer: SearchResponse =
+    let response: SearchResponse =
         serde_json::from_value(json!({"success": true, "data": {"news": []}})).unwrap();
-    assert_eq!((answer.data.web, answer.data.news), (None, Some(vec![])));
+    assert_eq!((response.data.web, response.data.news), (None, Some(vec![])));
 }
 
 #[test]
@@ -338,13 +338,13 @@ fn activity_has_a_cursor_to_the_next_page() {
         audit_metadata: None,
     };
     let found: Vec<_> = (0..3).map(entry).collect();
-    let answer = Activity::of(found.clone(), 2);
-    assert_eq!((answer.data.len(), answer.has_more), (2, true));
-    let cursor = Cursor::decode(&answer.cursor.unwrap()).unwrap();
+    let response = Activity::of(found.clone(), 2);
+    assert_eq!((response.data.len(), response.has_more), (2, true));
+    let cursor = Cursor::decode(&response.cursor.unwrap()).unwrap();
     assert_eq!((cursor.time, cursor.id), (found[1].created_at, id().0));
-    let answer = Activity::of(found, 3);
+    let response = Activity::of(found, 3);
     assert_eq!(
-        (answer.data.len(), answer.has_more, answer.cursor),
+        (response.data.len(), response.has_more, response.cursor),
         (3, false, None)
     );
 }
@@ -389,7 +389,7 @@ fn team_queries() {
 
 #[test]
 fn sessions() {
-    let answer = ExecuteResponse {
+    let response = ExecuteResponse {
         success: false,
         exit_code: Some(124),
         killed: Some(true),
@@ -397,7 +397,7 @@ fn sessions() {
         ..ExecuteResponse::default()
     };
     check(
-        answer,
+        response,
         json!({"success": false, "exitCode": 124, "killed": true, "error": "e"}),
     );
     check(

@@ -133,17 +133,17 @@ mod tests {
 
     #[test]
     fn a_new_key_is_a_listed_one_with_the_key() {
-        let answer = json!({
+        let response = json!({
             "success": true, "id": "018f2f9e-0000-7000-8000-000000000001", "name": "ci", "team": "default",
             "hint": "beef", "createdAt": "2026-01-31T09:05:00.000Z", "lastUsedAt": null, "current": false,
             "key": "fc-dead-beef",
         });
-        let read: NewKey = serde_json::from_value(answer.clone()).unwrap();
+        let read: NewKey = serde_json::from_value(response.clone()).unwrap();
         assert_eq!(
             (read.key.as_str(), read.listed.hint.as_str()),
             ("fc-dead-beef", "beef")
         );
-        assert_eq!(serde_json::to_value(&read).unwrap(), answer);
+        assert_eq!(serde_json::to_value(&read).unwrap(), response);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Call<'_> {
     }
 
     fn node(&self) -> String {
-        let mut text = format!("const answer = await fetch({}, {{\n", quoted(&self.url()));
+        let mut text = format!("const response = await fetch({}, {{\n", quoted(&self.url()));
         text.push_str(&format!("  method: {},\n", quoted(self.method)));
         if self.with_key || self.body.is_some() {
             text.push_str("  headers: {\n");
@@ -93,7 +93,7 @@ impl Call<'_> {
             let body = write(&Node::Object(body.clone()), &JAVASCRIPT, 1);
             text.push_str(&format!("  body: JSON.stringify({body}),\n"));
         }
-        text.push_str("});\nconsole.log(await answer.json());");
+        text.push_str("});\nconsole.log(await response.json());");
         text
     }
 
@@ -102,7 +102,7 @@ impl Call<'_> {
         if self.with_key {
             text.push_str("import os\n\n");
         }
-        text.push_str("import requests\n\nanswer = requests.request(\n");
+        text.push_str("import requests\n\nresponse = requests.request(\n");
         text.push_str(&format!(
             "    {},\n    {},\n",
             quoted(self.method),
@@ -116,7 +116,7 @@ impl Call<'_> {
             let body = write(&Node::Object(body.clone()), &PYTHON, 1);
             text.push_str(&format!("    json={body},\n"));
         }
-        text.push_str(")\nprint(answer.json())");
+        text.push_str(")\nprint(response.json())");
         text
     }
 
@@ -125,7 +125,7 @@ impl Call<'_> {
         let mut text = String::from("// cargo add serde_json; cargo add ureq --features json\n");
         text.push_str("fn main() -> Result<(), Box<dyn std::error::Error>> {\n");
         text.push_str(&format!(
-            "    let mut answer = ureq::{verb}({})\n",
+            "    let mut response = ureq::{verb}({})\n",
             rust_string(&self.url())
         ));
         if self.with_key {
@@ -139,8 +139,8 @@ impl Call<'_> {
             }
             None => text.push_str("        .call()?;\n"),
         }
-        text.push_str("    let answer: serde_json::Value = answer.body_mut().read_json()?;\n");
-        text.push_str("    println!(\"{answer}\");\n    Ok(())\n}");
+        text.push_str("    let response: serde_json::Value = response.body_mut().read_json()?;\n");
+        text.push_str("    println!(\"{response}\");\n    Ok(())\n}");
         text
     }
 }
@@ -349,7 +349,7 @@ mod tests {
             SnippetLanguage::Node,
             LARGE,
             expect![[r#"
-            const answer = await fetch("http://localhost:3002/v2/crawl", {
+            const response = await fetch("http://localhost:3002/v2/crawl", {
               method: "POST",
               headers: {
                 Authorization: `Bearer ${process.env.HARVESTMAN_API_KEY}`,
@@ -375,7 +375,7 @@ mod tests {
                 },
               }),
             });
-            console.log(await answer.json());"#]],
+            console.log(await response.json());"#]],
         );
     }
 
@@ -389,7 +389,7 @@ mod tests {
 
             import requests
 
-            answer = requests.request(
+            response = requests.request(
                 "POST",
                 "http://localhost:3002/v2/crawl",
                 headers={"Authorization": "Bearer " + os.environ["HARVESTMAN_API_KEY"]},
@@ -413,7 +413,7 @@ mod tests {
                     },
                 },
             )
-            print(answer.json())"#]],
+            print(response.json())"#]],
         );
     }
 
@@ -425,7 +425,7 @@ mod tests {
             expect![[r##"
             // cargo add serde_json; cargo add ureq --features json
             fn main() -> Result<(), Box<dyn std::error::Error>> {
-                let mut answer = ureq::post("http://localhost:3002/v2/crawl")
+                let mut response = ureq::post("http://localhost:3002/v2/crawl")
                     .header("Authorization", format!("Bearer {}", std::env::var("HARVESTMAN_API_KEY")?))
                     .send_json(serde_json::json!({
                         "url": "https://example.com/it's",
@@ -446,8 +446,8 @@ mod tests {
                             ]
                         }
                     }))?;
-                let answer: serde_json::Value = answer.body_mut().read_json()?;
-                println!("{answer}");
+                let response: serde_json::Value = response.body_mut().read_json()?;
+                println!("{response}");
                 Ok(())
             }"##]],
         );
@@ -498,25 +498,25 @@ mod tests {
               -H "Authorization: Bearer $HARVESTMAN_API_KEY""#]]
         .assert_eq(&call.snippet(SnippetLanguage::Curl).unwrap());
         expect![[r#"
-            const answer = await fetch("http://localhost:3002/v2/crawl/1?skip=5", {
+            const response = await fetch("http://localhost:3002/v2/crawl/1?skip=5", {
               method: "GET",
               headers: {
                 Authorization: `Bearer ${process.env.HARVESTMAN_API_KEY}`,
               },
             });
-            console.log(await answer.json());"#]]
+            console.log(await response.json());"#]]
         .assert_eq(&call.snippet(SnippetLanguage::Node).unwrap());
         expect![[r#"
             import os
 
             import requests
 
-            answer = requests.request(
+            response = requests.request(
                 "GET",
                 "http://localhost:3002/v2/crawl/1?skip=5",
                 headers={"Authorization": "Bearer " + os.environ["HARVESTMAN_API_KEY"]},
             )
-            print(answer.json())"#]]
+            print(response.json())"#]]
         .assert_eq(&call.snippet(SnippetLanguage::Python).unwrap());
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn crawl_from(case: &Value, concurrency: u32, mut store: ModelStore) 
     };
     let (mut requests, mut commits) = (Vec::new(), Vec::new());
     let mut now = START;
-    let mut answers: VecDeque<(Timestamp, Input)> = VecDeque::new();
+    let mut inputs: VecDeque<(Timestamp, Input)> = VecDeque::new();
     for _ in 0..MAX_STEPS {
         while let Some(output) = crawl.poll(now) {
             let mut asked = |url: &Url| requests.push((now.millis_since(START), url.to_string()));
@@ -112,17 +112,17 @@ pub(crate) fn crawl_from(case: &Value, concurrency: u32, mut store: ModelStore) 
                 }
             };
             let at = Timestamp(now.0 + after);
-            let place = answers.partition_point(|(time, _)| *time <= at);
-            answers.insert(place, (at, input));
+            let place = inputs.partition_point(|(time, _)| *time <= at);
+            inputs.insert(place, (at, input));
         }
-        match (answers.pop_front(), crawl.wake_at()) {
+        match (inputs.pop_front(), crawl.wake_at()) {
             (Some((at, input)), wake) if wake.is_none_or(|wake| at <= wake) => {
                 now = at;
                 crawl.handle(now, input);
             }
-            (answer, Some(wake)) => {
-                if let Some(answer) = answer {
-                    answers.push_front(answer);
+            (next, Some(wake)) => {
+                if let Some(next) = next {
+                    inputs.push_front(next);
                 }
                 now = wake;
             }
@@ -179,13 +179,13 @@ impl Site<'_> {
         for _ in 0..20 {
             match web[url.as_str()]["redirect"].as_str() {
                 Some(target) => url = resolve_link(&url, target).unwrap(),
-                None => return self.answer(url),
+                None => return self.response(url),
             }
         }
         failed("too many redirects", false)
     }
 
-    fn answer(&mut self, url: Url) -> PageOutcome {
+    fn response(&mut self, url: Url) -> PageOutcome {
         let asked = self.count(url.to_string());
         let entry = &self.case["web"][url.as_str()];
         let faulty = entry["times"].as_u64().is_none_or(|times| asked <= times);

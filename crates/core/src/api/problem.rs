@@ -25,9 +25,9 @@ pub struct Problem {
 impl Problem {
     /// Returns the whole sentence: `` `scrapeOptions.timeout` must be at least 1000. ``
     pub fn sentence(&self) -> String {
-        match place(&self.path) {
+        match field_path(&self.path) {
             None => format!("The request body {}.", self.message),
-            Some(place) => format!("`{place}` {}.", self.message),
+            Some(field) => format!("`{field}` {}.", self.message),
         }
     }
 
@@ -45,7 +45,7 @@ impl Problem {
 }
 
 /// Returns a path such as `scrapeOptions.formats[0].quality`, or `None` for the body itself.
-fn place(path: &[PathPart]) -> Option<String> {
+fn field_path(path: &[PathPart]) -> Option<String> {
     let mut text = String::new();
     for part in path {
         match part {
@@ -192,6 +192,9 @@ mod tests {
             PathPart::Index(2),
             PathPart::Key("quality".into()),
         ];
-        assert_eq!(place(&path).as_deref(), Some("scrapeOptions.formats[2].quality"));
+        assert_eq!(
+            field_path(&path).as_deref(),
+            Some("scrapeOptions.formats[2].quality")
+        );
     }
 }

@@ -9,7 +9,7 @@ use url::Url;
 const MIN_LINKS: usize = 1 << 10;
 const MAX_LINKS: usize = 1 << 16;
 
-/// Hashes of links, the newest in each place. A link whose hash was replaced is just checked again.
+/// Hashes of links, the newest in each slot. A link whose hash was replaced is just checked again.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SettledLinks {
     hashes: Vec<u64>,
@@ -25,7 +25,7 @@ impl LinkHash {
     pub(super) fn of(url: &Url) -> LinkHash {
         let mut hasher = DefaultHasher::new();
         url.as_str().hash(&mut hasher);
-        // Zero marks an empty place.
+        // Zero marks an empty slot.
         LinkHash(hasher.finish().max(1))
     }
 }
@@ -33,7 +33,7 @@ impl LinkHash {
 impl SettledLinks {
     /// Returns whether the link is known to need no further check.
     pub(super) fn contains(&self, link: LinkHash) -> bool {
-        self.hashes.get(self.place(link)) == Some(&link.0)
+        self.hashes.get(self.slot(link)) == Some(&link.0)
     }
 
     /// Records that the link needs no further check.
@@ -43,8 +43,8 @@ impl SettledLinks {
             self.inserted = 0;
         }
         self.inserted += 1;
-        let place = self.place(link);
-        self.hashes[place] = link.0;
+        let slot = self.slot(link);
+        self.hashes[slot] = link.0;
     }
 
     /// Removes all links, for example after the scope has changed.
@@ -52,7 +52,7 @@ impl SettledLinks {
         *self = Self::default();
     }
 
-    fn place(&self, link: LinkHash) -> usize {
+    fn slot(&self, link: LinkHash) -> usize {
         // The length is a power of two.
         usize::try_from(link.0 & (self.hashes.len() as u64).saturating_sub(1)).unwrap_or(0)
     }

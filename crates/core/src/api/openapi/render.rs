@@ -65,14 +65,14 @@ impl Operation {
 
 impl Parameter {
     fn render(&self) -> Value {
-        let place = match self.location {
+        let location = match self.location {
             ParameterLocation::Path => "path",
             ParameterLocation::Query => "query",
             ParameterLocation::Header => "header",
         };
         json!({
             "name": self.name,
-            "in": place,
+            "in": location,
             "required": self.location == ParameterLocation::Path,
             "description": self.help,
             "schema": self.schema,

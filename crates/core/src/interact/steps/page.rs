@@ -132,18 +132,18 @@ pub(super) fn wait(rest: &[Word]) -> Option<Step> {
         .iter()
         .rposition(|word| !word.is(COMES))
         .map_or(0, |at| at + 1);
-    let thing = &what[..kept];
-    if thing.is_empty()
+    let subject = &what[..kept];
+    if subject.is_empty()
         || only(
-            thing,
+            subject,
             &["page", "site", "results", "content", "navigation", "everything"],
-        ) && !thing[0].is(&["results", "content"])
+        ) && !subject[0].is(&["results", "content"])
     {
         return Some(Step::WaitForPage);
     }
-    let thing = without_last(thing, &["text", "message", "button", "link", "page"]);
-    let thing = without_first(thing, &["text", "message", "words"]);
-    (!thing.is_empty()).then(|| Step::WaitFor(text(thing)))
+    let subject = without_last(subject, &["text", "message", "button", "link", "page"]);
+    let subject = without_first(subject, &["text", "message", "words"]);
+    (!subject.is_empty()).then(|| Step::WaitFor(text(subject)))
 }
 
 pub(super) fn read(verb: &str, rest: &[Word]) -> Option<Step> {
@@ -154,16 +154,16 @@ pub(super) fn read(verb: &str, rest: &[Word]) -> Option<Step> {
         if !much.is(&["much"]) {
             return None;
         }
-        let thing = without_first(more, &["is", "are", "does", "do"]);
-        let thing = without_last(thing, &["cost", "costs"]);
-        let thing: Vec<Word> = thing
+        let subject = without_first(more, &["is", "are", "does", "do"]);
+        let subject = without_last(subject, &["cost", "costs"]);
+        let subject: Vec<Word> = subject
             .iter()
             .filter(|word| !word.is(ARTICLES) && !word.is(&["it"]))
             .cloned()
             .collect();
-        let words = match thing.is_empty() {
+        let words = match subject.is_empty() {
             true => "price".to_owned(),
-            false => format!("{} price", text(&thing)),
+            false => format!("{} price", text(&subject)),
         };
         return Some(Step::Read(ReadTarget::Words(words)));
     }

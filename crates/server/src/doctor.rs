@@ -1,4 +1,4 @@
-//! `harvestman doctor`: reports which parts of this machine the server can use, and what to do about the others.
+//! `harvestman doctor`: reports which components of this machine the server can use, and what to do about the others.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,41 +14,46 @@ use crate::config::secret_keys::MISSING_KEY;
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
 
-/// State of a part.
+/// ComponentState of a component.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum State {
+enum ComponentState {
     Works,
     /// The operator has switched it off.
     Off,
     /// The server works without it, with fewer features.
     Missing,
-    /// The server does not start, or it starts and fails when it uses the part.
+    /// The server does not start, or it starts and fails when it uses the component.
     Broken,
 }
 
-/// A part of the machine that the server uses.
+/// A component of the machine that the server uses.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Part {
+struct Component {
     name: &'static str,
-    state: State,
+    state: ComponentState,
     /// Version and path.
     found: String,
     /// What does not work without it, and what to do.
     advice: String,
 }
 
-impl Part {
-    fn works(name: &'static str, found: impl Into<String>) -> Part {
-        Part {
+impl Component {
+    fn works(name: &'static str, found: impl Into<String>) -> Component {
+        Component {
             name,
-            state: State::Works,
+            state: ComponentState::Works,
             found: found.into(),
             advice: String::new(),
         }
     }
 
-    fn fails(name: &'static str, state: State, found: impl Into<String>, advice: impl Into<String>) -> Part {
-        Part {
+    fn fails(
+        name: &'static str,
+        state: ComponentState,
+        found: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> Component {
+        Component {
             name,
             state,
             found: found.into(),
@@ -57,13 +62,13 @@ impl Part {
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
-            State::Works => "ok",
-            State::Off => "off",
-            State::Missing => "missing",
-            State::Broken => "broken",
+            ComponentState::Works => "ok",
+            ComponentState::Off => "off",
+            ComponentState::Missing => "missing",
+            ComponentState::Broken => "broken",
         };
         writeln!(f, "{state:8} {:12} {}", self.name, self.found)?;
         match self.advice.is_empty() {
@@ -75,7 +80,7 @@ impl fmt::Display for Part {
 
 /// Examines the machine, and returns the report and whether the server can start.
 pub(crate) async fn report(config: &Config) -> (String, bool) {
-    let parts = [
+    let components = [
         data_folder(&config.data_dir),
         database(config).await,
         secret_key(config).await,
@@ -85,29 +90,31 @@ pub(crate) async fn report(config: &Config) -> (String, bool) {
         python(config).await,
         tesseract(config).await,
     ];
-    let works = parts.iter().all(|part| part.state != State::Broken);
-    (parts.iter().map(Part::to_string).collect(), works)
+    let works = components
+        .iter()
+        .all(|component| component.state != ComponentState::Broken);
+    (components.iter().map(Component::to_string).collect(), works)
 }
 
-fn data_folder(folder: &Path) -> Part {
+fn data_folder(folder: &Path) -> Component {
     const NAME: &str = "data folder";
     let found = folder.display().to_string();
     if !folder.exists() {
-        return Part::works(NAME, format!("{found} (created when the server starts)"));
+        return Component::works(NAME, format!("{found} (created when the server starts)"));
     }
     let probe = folder.join(format!("harvestman.probe.{}", std::process::id()));
     match std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe)) {
-        Ok(()) => Part::works(NAME, format!("{found}, {} free", disk::free_space(folder))),
+        Ok(()) => Component::works(NAME, format!("{found}, {} free", disk::free_space(folder))),
         Err(error) => {
             let advice = format!(
                 "cannot write to it: {error}. Change its owner, or set another folder with --data-dir"
             );
-            Part::fails(NAME, State::Broken, found, advice)
+            Component::fails(NAME, ComponentState::Broken, found, advice)
         }
     }
 }
 
-async fn database(config: &Config) -> Part {
+async fn database(config: &Config) -> Component {
     const NAME: &str = "database";
     if let Some(url) = &config.database_url {
         return match postgres_versions(url).await {
@@ -116,21 +123,26 @@ async fn database(config: &Config) -> Part {
                     || "created when the server starts".to_owned(),
                     |schema| schema.to_string(),
                 );
-                Part::works(NAME, format!("PostgreSQL {server}, schema {schema}"))
+                Component::works(NAME, format!("PostgreSQL {server}, schema {schema}"))
             }
-            Err(error) => Part::fails(NAME, State::Broken, "PostgreSQL".to_owned(), error.to_string()),
+            Err(error) => Component::fails(
+                NAME,
+                ComponentState::Broken,
+                "PostgreSQL".to_owned(),
+                error.to_string(),
+            ),
         };
     }
     let folder = &config.data_dir;
     let path = folder.join(DATABASE_FILE).display().to_string();
     match schema_version(folder).await {
-        Ok(None) => Part::works(NAME, format!("{path} (created when the server starts)")),
-        Ok(Some(version)) => Part::works(NAME, format!("schema {version}, {path}")),
-        Err(error) => Part::fails(NAME, State::Broken, path, error.to_string()),
+        Ok(None) => Component::works(NAME, format!("{path} (created when the server starts)")),
+        Ok(Some(version)) => Component::works(NAME, format!("schema {version}, {path}")),
+        Err(error) => Component::fails(NAME, ComponentState::Broken, path, error.to_string()),
     }
 }
 
-async fn secret_key(config: &Config) -> Part {
+async fn secret_key(config: &Config) -> Component {
     const NAME: &str = "secret key";
     let found = match config.secret_keys.current {
         Some(_) => "from the settings".to_owned(),
@@ -138,17 +150,17 @@ async fn secret_key(config: &Config) -> Part {
     };
     match KeyState::of(&config.store()).await {
         Ok(KeyState::Known) if config.secret_keys.current.is_none() && config.shares_key() => {
-            Part::works(NAME, "derived from the cluster secret")
+            Component::works(NAME, "derived from the cluster secret")
         }
-        Ok(KeyState::Known) => Part::works(NAME, found),
-        Ok(KeyState::New) => Part::works(NAME, format!("{found} (created when the server starts)")),
+        Ok(KeyState::Known) => Component::works(NAME, found),
+        Ok(KeyState::New) => Component::works(NAME, format!("{found} (created when the server starts)")),
         Ok(KeyState::None) => {
             let advice = "webhook secrets, request headers and browser profiles are stored unencrypted: set \
                           HARVESTMAN_SECRET_KEY";
-            Part::fails(NAME, State::Missing, "", advice)
+            Component::fails(NAME, ComponentState::Missing, "", advice)
         }
-        Ok(KeyState::Missing) => Part::fails(NAME, State::Missing, found, MISSING_KEY),
-        Err(error) => Part::fails(NAME, State::Broken, found, error.to_string()),
+        Ok(KeyState::Missing) => Component::fails(NAME, ComponentState::Missing, found, MISSING_KEY),
+        Err(error) => Component::fails(NAME, ComponentState::Broken, found, error.to_string()),
     }
 }
 
@@ -158,37 +170,40 @@ async fn program(
     configured: &Program,
     found: Option<PathBuf>,
     without: &str,
-) -> Result<(Part, PathBuf), Part> {
+) -> Result<(Component, PathBuf), Component> {
     let path = match configured {
-        Program::Off => return Err(Part::fails(name, State::Off, "", without)),
+        Program::Off => return Err(Component::fails(name, ComponentState::Off, "", without)),
         Program::File(path) => Some(path.clone()),
         Program::Installed => found,
     };
-    let path = path.ok_or_else(|| Part::fails(name, State::Missing, "", without))?;
+    let path = path.ok_or_else(|| Component::fails(name, ComponentState::Missing, "", without))?;
     match program_version(&path).await {
-        Ok(version) => Ok((Part::works(name, format!("{version}, {}", path.display())), path)),
-        Err(reason) => Err(Part::fails(
+        Ok(version) => Ok((
+            Component::works(name, format!("{version}, {}", path.display())),
+            path,
+        )),
+        Err(reason) => Err(Component::fails(
             name,
-            State::Broken,
+            ComponentState::Broken,
             path.display().to_string(),
             reason,
         )),
     }
 }
 
-async fn chromium(config: &Config) -> Part {
+async fn chromium(config: &Config) -> Component {
     let without = "no screenshots, actions, browser sessions, or pages that need scripts: install chromium, or \
                    set its path in HARVESTMAN_CHROMIUM";
     let found = program("Chromium", &config.chromium, find_chromium(), without).await;
-    found.map_or_else(|part| part, |(part, _)| part)
+    found.map_or_else(|component| component, |(component, _)| component)
 }
 
-async fn sandbox(config: &Config) -> Part {
+async fn sandbox(config: &Config) -> Component {
     const NAME: &str = "bubblewrap";
     match check_sandbox().await {
         Ok(path) => match program_version(&path).await {
-            Ok(version) => Part::works(NAME, format!("{version}, {}", path.display())),
-            Err(reason) => Part::fails(NAME, State::Broken, path.display().to_string(), reason),
+            Ok(version) => Component::works(NAME, format!("{version}, {}", path.display())),
+            Err(reason) => Component::fails(NAME, ComponentState::Broken, path.display().to_string(), reason),
         },
         Err(reason) => {
             let code = match config.unsandboxed_code {
@@ -196,37 +211,40 @@ async fn sandbox(config: &Config) -> Part {
                 false => "code in browser sessions is refused",
             };
             let advice = format!("{code}: {reason}. Install bubblewrap and allow user namespaces");
-            Part::fails(NAME, State::Missing, "", advice)
+            Component::fails(NAME, ComponentState::Missing, "", advice)
         }
     }
 }
 
-async fn node(config: &Config) -> Part {
+async fn node(config: &Config) -> Component {
     let without = "no JavaScript in browser sessions: install Node.js 20 or newer (`harvestman setup` can), or set its path in \
          HARVESTMAN_NODE";
-    let (part, path) = match program("Node.js", &config.node, config.node_program(), without).await {
+    let (component, path) = match program("Node.js", &config.node, config.node_program(), without).await {
         Ok(found) => found,
-        Err(part) => return part,
+        Err(component) => return component,
     };
-    if !is_supported_node(&part.found) {
-        return Part::fails(part.name, State::Missing, part.found, without);
+    if !is_supported_node(&component.found) {
+        return Component::fails(component.name, ComponentState::Missing, component.found, without);
     }
     if let Some(version) = driver::version() {
-        return Part::works(
-            part.name,
-            format!("{}, with its own playwright-core {version}", part.found),
+        return Component::works(
+            component.name,
+            format!("{}, with its own playwright-core {version}", component.found),
         );
     }
     let folders = [config.data_dir.join(limits::NODE_MODULES_FOLDER)];
     match check_node_packages(&path, &folders).await {
-        Ok(package) => Part::works(part.name, format!("{}, with {}", part.found, package.display())),
-        Err(reason) => Part::fails(part.name, State::Missing, part.found, reason),
+        Ok(package) => Component::works(
+            component.name,
+            format!("{}, with {}", component.found, package.display()),
+        ),
+        Err(reason) => Component::fails(component.name, ComponentState::Missing, component.found, reason),
     }
 }
 
-async fn tesseract(config: &Config) -> Part {
+async fn tesseract(config: &Config) -> Component {
     let without = "no text recognition in images and scans: install tesseract-ocr, or set its path in HARVESTMAN_TESSERACT";
-    let (part, path) = match program(
+    let (component, path) = match program(
         "tesseract",
         &config.tesseract,
         config.tesseract_program(),
@@ -235,16 +253,18 @@ async fn tesseract(config: &Config) -> Part {
     .await
     {
         Ok(found) => found,
-        Err(part) => return part,
+        Err(component) => return component,
     };
     let missing = match missing_languages(&path, &config.ocr_languages).await {
         Ok(missing) => missing,
-        Err(reason) => return Part::fails(part.name, State::Broken, part.found, reason),
+        Err(reason) => {
+            return Component::fails(component.name, ComponentState::Broken, component.found, reason);
+        }
     };
     if missing.is_empty() {
-        return Part::works(
-            part.name,
-            format!("{}, languages {}", part.found, config.ocr_languages),
+        return Component::works(
+            component.name,
+            format!("{}, languages {}", component.found, config.ocr_languages),
         );
     }
     let advice = format!(
@@ -252,18 +272,18 @@ async fn tesseract(config: &Config) -> Part {
         missing.join(", "),
         missing[0].replace('_', "-")
     );
-    Part::fails(part.name, State::Missing, part.found, advice)
+    Component::fails(component.name, ComponentState::Missing, component.found, advice)
 }
 
-async fn python(config: &Config) -> Part {
+async fn python(config: &Config) -> Component {
     let without = "no Python in browser sessions: install Python 3.9 or newer (`harvestman setup` can), or set its path in \
          HARVESTMAN_PYTHON";
-    let (part, path) = match program("Python", &config.python, config.python_program(), without).await {
+    let (component, path) = match program("Python", &config.python, config.python_program(), without).await {
         Ok(found) => found,
-        Err(part) => return part,
+        Err(component) => return component,
     };
     match check_python_packages(&path).await {
-        Ok(()) => Part::works(part.name, format!("{}, with playwright", part.found)),
-        Err(reason) => Part::fails(part.name, State::Missing, part.found, reason),
+        Ok(()) => Component::works(component.name, format!("{}, with playwright", component.found)),
+        Err(reason) => Component::fails(component.name, ComponentState::Missing, component.found, reason),
     }
 }

@@ -2,7 +2,7 @@
 
 mod files;
 mod monitors;
-mod own;
+mod tool_arguments;
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,9 +22,11 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use own::Own;
+use tool_arguments::ToolArguments;
 
-use super::tool_result::{Picture, Rest, ToolResult, document_text, picture_of, take_pictures, value_text};
+use super::tool_result::{
+    Picture, RestLocation, ToolResult, document_text, picture_of, take_pictures, value_text,
+};
 use super::tools::{OtherTool, ResultKind, ToolKind, names};
 use crate::limits;
 use crate::request::api_client::{ApiClient, describe_error};
@@ -90,10 +92,10 @@ impl Call<'_> {
         tool: ToolKind,
         arguments: Map<String, Value>,
     ) -> anyhow::Result<ToolResult> {
-        let (own, body) = Own::split(tool, self.has_files, arguments)?;
+        let (arguments, body) = ToolArguments::split(tool, self.has_files, arguments)?;
         let mut result = match tool {
-            ToolKind::Request(command) => self.request(command, &own, body).await?,
-            ToolKind::Other(OtherTool::Parse) => self.parse(&own, body).await?,
+            ToolKind::Request(command) => self.request(command, &arguments, body).await?,
+            ToolKind::Other(OtherTool::Parse) => self.parse(&arguments, body).await?,
             ToolKind::Other(OtherTool::DocsSearch) => {
                 checked::<DocsSearchRequest>(&body)?;
                 let response = self.client.post("/v2/support/docs-search", &body).await?;
@@ -107,12 +109,12 @@ impl Call<'_> {
             }
             ToolKind::Other(OtherTool::Interact) => {
                 checked::<InteractRequest>(&body)?;
-                let path = format!("/v2/scrape/{}/interact", own.id()?);
+                let path = format!("/v2/scrape/{}/interact", arguments.id()?);
                 executed(&self.client.post(&path, &body).await?)
             }
             ToolKind::Other(OtherTool::BrowserExecute) => {
                 checked::<ExecuteRequest>(&body)?;
-                let path = format!("/v2/browser/{}/execute", own.id()?);
+                let path = format!("/v2/browser/{}/execute", arguments.id()?);
                 executed(&self.client.post(&path, &body).await?)
             }
             ToolKind::Other(OtherTool::Browser) => {
@@ -122,44 +124,47 @@ impl Call<'_> {
             ToolKind::Other(OtherTool::InteractStop) => ended(
                 &self
                     .client
-                    .delete(&format!("/v2/scrape/{}/interact", own.id()?))
+                    .delete(&format!("/v2/scrape/{}/interact", arguments.id()?))
                     .await?,
             ),
-            ToolKind::Other(OtherTool::BrowserClose) => {
-                ended(&self.client.delete(&format!("/v2/browser/{}", own.id()?)).await?)
-            }
+            ToolKind::Other(OtherTool::BrowserClose) => ended(
+                &self
+                    .client
+                    .delete(&format!("/v2/browser/{}", arguments.id()?))
+                    .await?,
+            ),
             ToolKind::Other(OtherTool::BrowserList) => {
-                let query = own
+                let query = arguments
                     .text(names::STATUS)
                     .map_or(String::new(), |status| format!("?status={status}"));
                 let response = self.client.get(&format!("/v2/browser{query}")).await?;
                 ToolResult::new(value_text(&response["sessions"]))
             }
-            ToolKind::Other(OtherTool::BrowserFiles) => self.session_files(&own).await?,
-            ToolKind::Other(OtherTool::BrowserUpload) => self.upload(&own).await?,
-            ToolKind::Other(OtherTool::BrowserDownload) => self.download(&own).await?,
+            ToolKind::Other(OtherTool::BrowserFiles) => self.session_files(&arguments).await?,
+            ToolKind::Other(OtherTool::BrowserUpload) => self.upload(&arguments).await?,
+            ToolKind::Other(OtherTool::BrowserDownload) => self.download(&arguments).await?,
             ToolKind::Other(OtherTool::AgentThread) => {
-                let path = format!("/v2/agent/threads/{}?includeData=true", own.id()?);
+                let path = format!("/v2/agent/threads/{}?includeData=true", arguments.id()?);
                 ToolResult::new(value_text(&self.client.get(&path).await?["thread"]))
             }
-            ToolKind::Monitor(tool) => self.monitor(tool, &own, body).await?,
-            ToolKind::Other(OtherTool::Status) => self.status(&own).await?,
+            ToolKind::Monitor(tool) => self.monitor(tool, &arguments, body).await?,
+            ToolKind::Other(OtherTool::Status) => self.status(&arguments).await?,
             ToolKind::Other(OtherTool::Cancel) => {
-                let (kind, id) = (own.kind()?, own.id()?);
+                let (kind, id) = (arguments.kind()?, arguments.id()?);
                 self.client
                     .delete(&format!("{}/{id}", kind.command().path()))
                     .await?;
                 ToolResult::new(format!("The {} {id} is cancelled.", kind.as_str()))
             }
         };
-        result.offset = own.number(names::OFFSET).unwrap_or(0);
+        result.offset = arguments.number(names::OFFSET).unwrap_or(0);
         Ok(result)
     }
 
     async fn request(
         &mut self,
         command: RequestCommand,
-        own: &Own,
+        arguments: &ToolArguments,
         body: Value,
     ) -> anyhow::Result<ToolResult> {
         command.check(body.clone()).map_err(|error| problems(&error))?;
@@ -168,7 +173,7 @@ impl Call<'_> {
             let id = response["id"]
                 .as_str()
                 .context("the response of the server has no job id")?;
-            let wait = own
+            let wait = arguments
                 .number(names::WAIT)
                 .map_or(limits::MCP_WAIT, Duration::from_secs);
             let mut result = self.job(command, id, 0, limits::MCP_DOCUMENTS, wait).await?;
@@ -193,22 +198,22 @@ impl Call<'_> {
         })
     }
 
-    async fn parse(&self, own: &Own, body: Value) -> anyhow::Result<ToolResult> {
+    async fn parse(&self, arguments: &ToolArguments, body: Value) -> anyhow::Result<ToolResult> {
         checked::<ParseOptions>(&body)?;
-        let response = self.form(own, &body)?.send(self.client).await?;
+        let response = self.form(arguments, &body)?.send(self.client).await?;
         Ok(self.page(&response).await)
     }
 
     /// Returns the upload form with these options and the file that the arguments name or contain.
-    fn form(&self, own: &Own, options: &Value) -> anyhow::Result<Form> {
+    fn form(&self, arguments: &ToolArguments, options: &Value) -> anyhow::Result<Form> {
         match (
-            own.text(names::PATH),
-            own.text(names::TEXT),
-            own.text(names::BASE64),
+            arguments.text(names::PATH),
+            arguments.text(names::TEXT),
+            arguments.text(names::BASE64),
         ) {
             (Some(path), None, None) => Form::of_file(Path::new(path), options),
             (None, text, base64) if text.is_some() != base64.is_some() => {
-                let name = own
+                let name = arguments
                     .text(names::NAME)
                     .context("`name` is required: the name of the file")?;
                 let bytes = match (text, base64) {
@@ -224,15 +229,15 @@ impl Call<'_> {
         }
     }
 
-    async fn status(&mut self, own: &Own) -> anyhow::Result<ToolResult> {
-        let (kind, id) = (own.kind()?, own.id()?.to_owned());
+    async fn status(&mut self, arguments: &ToolArguments) -> anyhow::Result<ToolResult> {
+        let (kind, id) = (arguments.kind()?, arguments.id()?.to_owned());
         if kind == ResultKind::Scrape {
             let response = self.client.get(&format!("/v2/scrape/{id}")).await?;
             return Ok(self.page(&response).await);
         }
-        let skip = own.number(names::SKIP).unwrap_or(0);
-        let limit = own.number(names::LIMIT).unwrap_or(limits::MCP_DOCUMENTS);
-        let wait = Duration::from_secs(own.number(names::WAIT).unwrap_or(0));
+        let skip = arguments.number(names::SKIP).unwrap_or(0);
+        let limit = arguments.number(names::LIMIT).unwrap_or(limits::MCP_DOCUMENTS);
+        let wait = Duration::from_secs(arguments.number(names::WAIT).unwrap_or(0));
         self.job(kind.command(), &id, skip, limit, wait).await
     }
 
@@ -300,7 +305,7 @@ impl Call<'_> {
             true => json!({"kind": command.as_str(), "id": id, "skip": skip, "limit": 1}),
             false => json!({"kind": command.as_str(), "id": id}),
         };
-        result.rest = Rest::Status(rest.to_string());
+        result.rest = RestLocation::Status(rest.to_string());
         Ok(result)
     }
 
@@ -315,7 +320,7 @@ impl Call<'_> {
         page_lines(document, &mut result);
         result.line("Warning", &response["warning"]);
         if let Some(id) = document["metadata"]["scrapeId"].as_str() {
-            result.rest = Rest::Status(json!({"kind": "scrape", "id": id}).to_string());
+            result.rest = RestLocation::Status(json!({"kind": "scrape", "id": id}).to_string());
         }
         let of_actions = document["actions"]["screenshots"]
             .as_array()
@@ -479,7 +484,7 @@ fn executed(response: &Value) -> ToolResult {
         .into_iter()
         .filter(|one| one.base64.len() <= limits::MCP_PICTURE_BYTES * 4 / 3)
         .collect();
-    result.rest = Rest::Nowhere;
+    result.rest = RestLocation::Nowhere;
     for (label, name) in [
         ("Exit code", "exitCode"),
         ("Killed by the timeout", "killed"),

@@ -18,7 +18,7 @@ pub(super) struct Picture {
 
 /// Where the rest of a long result is read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Rest {
+pub(super) enum RestLocation {
     /// By the same call with an `offset`.
     SameCall,
     /// By `harvestman_status` with these arguments.
@@ -35,7 +35,7 @@ pub(super) struct ToolResult {
     pub(super) content: String,
     /// Characters of the content to skip.
     pub(super) offset: u64,
-    pub(super) rest: Rest,
+    pub(super) rest: RestLocation,
     pub(super) pictures: Vec<Picture>,
 }
 
@@ -45,7 +45,7 @@ impl ToolResult {
             lines: Vec::new(),
             content: content.into(),
             offset: 0,
-            rest: Rest::SameCall,
+            rest: RestLocation::SameCall,
             pictures: Vec::new(),
         }
     }
@@ -73,11 +73,11 @@ impl ToolResult {
             let range = format!("Characters {start} to {end} of {total}.");
             let rest = match &self.rest {
                 _ if end >= total => "This is the end.".to_owned(),
-                Rest::SameCall => format!("For the rest, call again with `offset`: {end}."),
-                Rest::Status(arguments) => {
+                RestLocation::SameCall => format!("For the rest, call again with `offset`: {end}."),
+                RestLocation::Status(arguments) => {
                     format!("For the rest, call harvestman_status with {arguments} and `offset`: {end}.")
                 }
-                Rest::Nowhere => "The rest is omitted; return less.".to_owned(),
+                RestLocation::Nowhere => "The rest is omitted; return less.".to_owned(),
             };
             self.lines.push(format!("{range} {rest}"));
         }

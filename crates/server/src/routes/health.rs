@@ -52,8 +52,8 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     json(status, &readiness)
 }
 
-fn json(status: StatusCode, answer: &impl Serialize) -> Response {
-    let text = serde_json::to_string(answer).expect("the fields are strings and booleans");
+fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    let text = serde_json::to_string(body).expect("the fields are strings and booleans");
     json_response(status, text)
 }
 

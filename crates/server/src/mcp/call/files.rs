@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::Call;
-use super::own::Own;
+use super::tool_arguments::ToolArguments;
 use crate::limits;
 use crate::mcp::tool_result::{Picture, ToolResult, value_text};
 use crate::mcp::tools::names;
@@ -14,17 +14,17 @@ use crate::request::parse::Form;
 
 impl Call<'_> {
     /// Lists the files of a session.
-    pub(super) async fn session_files(&self, own: &Own) -> anyhow::Result<ToolResult> {
-        let files = self.files_of(own).await?;
+    pub(super) async fn session_files(&self, arguments: &ToolArguments) -> anyhow::Result<ToolResult> {
+        let files = self.files_of(arguments).await?;
         let mut result = ToolResult::new(value_text(&files));
         result.line("Files", &files.as_array().map_or(0, Vec::len).into());
         Ok(result)
     }
 
     /// Gives a file to a session.
-    pub(super) async fn upload(&self, own: &Own) -> anyhow::Result<ToolResult> {
-        let form = self.form(own, &Value::Null)?;
-        let response = form.send_to(self.client, &path_of(own)?).await?;
+    pub(super) async fn upload(&self, arguments: &ToolArguments) -> anyhow::Result<ToolResult> {
+        let form = self.form(arguments, &Value::Null)?;
+        let response = form.send_to(self.client, &path_of(arguments)?).await?;
         let file = &response["file"];
         let mut result = ToolResult::new("The session has the file.");
         for (label, name) in [
@@ -38,9 +38,9 @@ impl Call<'_> {
     }
 
     /// Returns the content of a file: text as it is, a picture as a picture, a document as Markdown.
-    pub(super) async fn download(&self, own: &Own) -> anyhow::Result<ToolResult> {
-        let name = own.text(names::NAME).context("`name` is required")?;
-        let files = self.files_of(own).await?;
+    pub(super) async fn download(&self, arguments: &ToolArguments) -> anyhow::Result<ToolResult> {
+        let name = arguments.text(names::NAME).context("`name` is required")?;
+        let files = self.files_of(arguments).await?;
         let files = files.as_array().map_or(&[][..], Vec::as_slice);
         // Files may have the same name; the last one is the newest.
         let Some(file) = files.iter().rev().find(|file| file["name"] == name) else {
@@ -88,11 +88,11 @@ impl Call<'_> {
         Ok(result)
     }
 
-    async fn files_of(&self, own: &Own) -> anyhow::Result<Value> {
-        Ok(self.client.get(&path_of(own)?).await?["files"].take())
+    async fn files_of(&self, arguments: &ToolArguments) -> anyhow::Result<Value> {
+        Ok(self.client.get(&path_of(arguments)?).await?["files"].take())
     }
 }
 
-fn path_of(own: &Own) -> anyhow::Result<String> {
-    Ok(format!("/v2/browser/{}/files", own.id()?))
+fn path_of(arguments: &ToolArguments) -> anyhow::Result<String> {
+    Ok(format!("/v2/browser/{}/files", arguments.id()?))
 }

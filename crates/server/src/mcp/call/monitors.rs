@@ -7,7 +7,7 @@ use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::{Call, Own, checked};
+use super::{Call, ToolArguments, checked};
 use crate::limits;
 use crate::mcp::tool_result::{ToolResult, value_text};
 use crate::mcp::tools::{MonitorTool, names};
@@ -16,13 +16,13 @@ impl Call<'_> {
     pub(super) async fn monitor(
         &self,
         tool: MonitorTool,
-        own: &Own,
+        arguments: &ToolArguments,
         body: Value,
     ) -> anyhow::Result<ToolResult> {
         let client = self.client;
         let list = || {
-            let limit = own.number(names::LIMIT).unwrap_or(limits::MCP_MONITORS);
-            (own.number(names::SKIP).unwrap_or(0), limit)
+            let limit = arguments.number(names::LIMIT).unwrap_or(limits::MCP_MONITORS);
+            (arguments.number(names::SKIP).unwrap_or(0), limit)
         };
         match tool {
             MonitorTool::Create => {
@@ -38,14 +38,14 @@ impl Call<'_> {
             }
             MonitorTool::Update => {
                 checked::<MonitorChange>(&body)?;
-                let path = format!("/v2/monitor/{}", own.id()?);
+                let path = format!("/v2/monitor/{}", arguments.id()?);
                 Ok(described(&client.patch(&path, &body).await?["data"]))
             }
-            MonitorTool::Run => self.run_check(own).await,
+            MonitorTool::Run => self.run_check(arguments).await,
             MonitorTool::Checks => {
                 let (skip, limit) = list();
-                let path = format!("/v2/monitor/{}/checks", own.id()?);
-                match own.text(names::CHECK) {
+                let path = format!("/v2/monitor/{}/checks", arguments.id()?);
+                match arguments.text(names::CHECK) {
                     Some(check) => {
                         let query = format!("?skip={skip}&limit={limit}");
                         let response = client.get(&format!("{path}/{check}{query}")).await?;
@@ -58,20 +58,20 @@ impl Call<'_> {
                 }
             }
             MonitorTool::Delete => {
-                client.delete(&format!("/v2/monitor/{}", own.id()?)).await?;
+                client.delete(&format!("/v2/monitor/{}", arguments.id()?)).await?;
                 Ok(ToolResult::new("The monitor is deleted."))
             }
         }
     }
 
-    async fn run_check(&self, own: &Own) -> anyhow::Result<ToolResult> {
-        let monitor = own.id()?;
+    async fn run_check(&self, arguments: &ToolArguments) -> anyhow::Result<ToolResult> {
+        let monitor = arguments.id()?;
         let path = format!("/v2/monitor/{monitor}");
         let started = self.client.post(&format!("{path}/run"), &json!({})).await?;
         let id = started["id"]
             .as_str()
             .context("the response of the server has no id")?;
-        let wait = own
+        let wait = arguments
             .number(names::WAIT)
             .map_or(limits::MCP_WAIT, Duration::from_secs);
         let deadline = Instant::now() + wait;

@@ -10,15 +10,15 @@ use crate::limits;
 use crate::mcp::tools::{MonitorTool, OtherTool, ResultKind, ToolKind, names};
 
 /// The arguments of a call that are not fields of its API request.
-pub(super) struct Own(Map<String, Value>);
+pub(super) struct ToolArguments(Map<String, Value>);
 
-impl Own {
+impl ToolArguments {
     /// Separates these arguments from the body of the request, and checks their types.
     pub(super) fn split(
         tool: ToolKind,
         has_files: bool,
         mut arguments: Map<String, Value>,
-    ) -> anyhow::Result<(Own, Value)> {
+    ) -> anyhow::Result<(ToolArguments, Value)> {
         let mut own = Map::new();
         let has_body = !matches!(
             tool,
@@ -68,7 +68,7 @@ impl Own {
         if let Some(name) = arguments.keys().next().filter(|_| !has_body) {
             bail!("`{name}` is not a known field");
         }
-        let mut own = Own(own);
+        let mut own = ToolArguments(own);
         own.bound(names::WAIT, limits::MCP_WAIT_MAX.as_secs());
         own.bound(names::LIMIT, limits::MCP_DOCUMENTS_MAX);
         Ok((own, Value::Object(arguments)))

@@ -14,3 +14,12 @@ mod source;
 
 pub use fill::{FillResult, fill, fill_schema};
 pub use schema::Schema;
+
+/// Properties of a schema.org `PostalAddress`, in the order in which an address is written.
+pub(crate) const ADDRESS_PARTS: [&str; 5] = [
+    "streetAddress",
+    "postalCode",
+    "addressLocality",
+    "addressRegion",
+    "addressCountry",
+];

@@ -152,6 +152,22 @@ const FILLERS: &[&str] = &[
 const DELAY_WORDS: &[&str] = &["wait", "delay", "pause", "every", "sleep", "between", "apart"];
 
 impl ParamsPreview {
+    fn new(data: CrawlParams, ignored: &[String]) -> Self {
+        let mut preview = Self {
+            success: true,
+            warning: None,
+            data,
+        };
+        if !ignored.is_empty() {
+            let names: Vec<String> = ignored.iter().map(|name| format!("`{name}`")).collect();
+            preview.warn(&format!(
+                "Ignored, because a crawl with it would be rejected or find nothing: {}.",
+                names.join(", ")
+            ));
+        }
+        preview
+    }
+
     /// Derives a proposal from a prompt by rules.
     pub fn from_prompt(request: &ParamsPreviewRequest, enabled: EnabledOptions) -> Self {
         let derived = propose(&request.url.url, request.url.given(), &request.prompt);
@@ -160,12 +176,7 @@ impl ParamsPreview {
             _ => (without_options(request.url.given()), Vec::new()),
         };
         data.max_depth = derived.max_depth;
-        let mut preview = Self {
-            success: true,
-            warning: None,
-            data,
-        };
-        preview.warn_ignored(&ignored);
+        let mut preview = Self::new(data, &ignored);
         if derived == without_options(request.url.given()) {
             preview.warn(NO_OPTIONS);
         }
@@ -179,29 +190,13 @@ impl ParamsPreview {
         enabled: EnabledOptions,
     ) -> Option<Self> {
         let (data, ignored) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
-        let mut preview = Self {
-            success: true,
-            warning: None,
-            data,
-        };
-        preview.warn_ignored(&ignored);
+        let preview = Self::new(data, &ignored);
         (preview.data != without_options(request.url.given())).then_some(preview)
     }
 
     /// Adds a sentence to the warning.
     pub fn warn(&mut self, sentence: &str) {
         add_warning(&mut self.warning, sentence);
-    }
-
-    fn warn_ignored(&mut self, names: &[String]) {
-        if !names.is_empty() {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            let sentence = format!(
-                "Ignored, because a crawl with it would be rejected or find nothing: {}.",
-                names.join(", ")
-            );
-            self.warn(&sentence);
-        }
     }
 }
 

@@ -14,15 +14,23 @@ use harvestman_core::url_key::UrlKey;
 
 const NOW: Timestamp = Timestamp(1_000_000);
 
-fn targets(texts: &[&str]) -> Vec<TargetUrl> {
-    texts.iter().map(|text| TargetUrl::parse(text).unwrap()).collect()
+fn targets(texts: &[impl AsRef<str>]) -> Vec<TargetUrl> {
+    texts
+        .iter()
+        .map(|text| TargetUrl::parse(text.as_ref()).unwrap())
+        .collect()
 }
 
-fn batch(texts: &[&str], concurrency: u32) -> Crawl {
+/// Returns the URLs of pages of one site.
+fn pages(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("https://a.test/{n}")).collect()
+}
+
+fn batch(texts: &[impl AsRef<str>], concurrency: u32) -> Crawl {
     batch_of(texts, None, concurrency)
 }
 
-fn batch_of(texts: &[&str], max_concurrency: Option<u32>, concurrency: u32) -> Crawl {
+fn batch_of(texts: &[impl AsRef<str>], max_concurrency: Option<u32>, concurrency: u32) -> Crawl {
     let open = batch_scrape::offers(targets(texts))
         .into_iter()
         .map(|offer| AdmittedUrl {
@@ -44,7 +52,7 @@ fn batch_of(texts: &[&str], max_concurrency: Option<u32>, concurrency: u32) -> C
         open,
         ..Snapshot::default()
     };
-    let first = TargetUrl::parse(texts[0]).unwrap().url;
+    let first = TargetUrl::parse(texts[0].as_ref()).unwrap().url;
     Crawl::restore_batch_scrape(&first, max_concurrency, policy, snapshot).unwrap()
 }
 
@@ -132,8 +140,7 @@ fn a_url_without_a_scheme_falls_back_to_http() {
 fn a_slow_host_takes_no_more_than_its_share_of_the_concurrency() {
     let slow: Vec<String> = (0..20).map(|n| format!("https://slow.test/{n}")).collect();
     let fast: Vec<String> = (0..20).map(|n| format!("https://fast.test/{n}")).collect();
-    let all: Vec<&str> = slow.iter().chain(&fast).map(String::as_str).collect();
-    let mut crawl = batch(&all, 4);
+    let mut crawl = batch(&[slow, fast].concat(), 4);
     let mut running = started(&mut crawl);
     let mut done = 0;
     while let Some(at) = running
@@ -170,7 +177,6 @@ fn started_at(tasks: &[PageTask], domain: &str) -> usize {
 #[test]
 fn a_domain_has_eight_pages_in_flight_unless_the_request_sets_a_limit() {
     let urls = two_sites();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
     let mut crawl = batch(&urls, 64);
     let mut tasks = started(&mut crawl);
     assert_eq!(
@@ -189,9 +195,7 @@ fn a_domain_has_eight_pages_in_flight_unless_the_request_sets_a_limit() {
 
 #[test]
 fn private_hosts_have_no_site_limit() {
-    let urls = two_sites();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let mut crawl = batch(&urls, 64);
+    let mut crawl = batch(&two_sites(), 64);
     let tasks = started(&mut crawl);
     crawl.handle(NOW, Input::PrivateHost(HostKey::of(&tasks[0].url)));
     let more = started(&mut crawl);
@@ -219,9 +223,7 @@ fn started_and_rendered(crawl: &mut Crawl, browser_free: &mut bool) -> (Vec<Page
 
 #[test]
 fn pages_waiting_for_the_browser_release_their_slots_to_plain_pages() {
-    let urls: Vec<String> = (0..40).map(|n| format!("https://a.test/{n}")).collect();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let mut crawl = batch(&urls, 64);
+    let mut crawl = batch(&pages(40), 64);
     let mut free = true;
     let (mut tasks, _) = started_and_rendered(&mut crawl, &mut free);
     assert_eq!(tasks.len(), 8);
@@ -248,9 +250,7 @@ fn pages_waiting_for_the_browser_release_their_slots_to_plain_pages() {
 
 #[test]
 fn pages_in_the_browser_do_not_block_plain_pages_of_a_small_team() {
-    let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let mut crawl = batch(&urls, 1);
+    let mut crawl = batch(&pages(9), 1);
     let mut free = true;
     let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
     let key = tasks[0].key;
@@ -266,9 +266,7 @@ fn pages_in_the_browser_do_not_block_plain_pages_of_a_small_team() {
 
 #[test]
 fn the_memory_of_pages_waiting_for_the_browser_is_limited() {
-    let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let mut crawl = batch(&urls, 64);
+    let mut crawl = batch(&pages(9), 64);
     let mut free = false;
     let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
     let bytes = limits::RENDERS_WAITING_MAX_BYTES;
@@ -283,9 +281,7 @@ fn the_memory_of_pages_waiting_for_the_browser_is_limited() {
 
 #[test]
 fn max_concurrency_includes_pages_in_the_browser() {
-    let urls: Vec<String> = (0..9).map(|n| format!("https://a.test/{n}")).collect();
-    let urls: Vec<&str> = urls.iter().map(String::as_str).collect();
-    let mut crawl = batch_of(&urls, Some(1), 64);
+    let mut crawl = batch_of(&pages(9), Some(1), 64);
     let mut free = true;
     let (tasks, _) = started_and_rendered(&mut crawl, &mut free);
     let key = tasks[0].key;

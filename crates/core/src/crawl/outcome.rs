@@ -151,16 +151,7 @@ impl Crawl {
                 self.known.insert(key);
                 Some(key)
             }
-            RedirectTarget::Known => {
-                let outcome = entry.to_settled(SettledOutcome::Dropped(None));
-                return self.settle(
-                    entry.source,
-                    Outcome {
-                        root,
-                        ..Outcome::new(outcome)
-                    },
-                );
-            }
+            RedirectTarget::Known => return self.drop_redirect(&entry, root, None, None),
             RedirectTarget::OutOfScope(reason) => {
                 let error = PageError {
                     id: page.document.metadata.scrape_id.unwrap_or(ScrapeId(Uuid::nil())),
@@ -171,25 +162,13 @@ impl Crawl {
                     let warning = warnings::seed_redirected(&entry.url, &final_url);
                     self.changes.push(Change::Warning(warning));
                 }
-                let outcome = entry.to_settled(SettledOutcome::Dropped(Some(error)));
-                return self.settle(
-                    entry.source,
-                    Outcome {
-                        root,
-                        ..Outcome::new(outcome)
-                    },
-                );
+                return self.drop_redirect(&entry, root, Some(error), None);
             }
             RedirectTarget::Disallowed(key) => {
                 self.known.insert(key);
                 self.counts.robots_blocked += 1;
                 self.warn_once(warnings::ROBOTS);
-                let outcome = Outcome {
-                    blocked: Some((key, final_url)),
-                    root,
-                    ..Outcome::new(entry.to_settled(SettledOutcome::Dropped(None)))
-                };
-                return self.settle(entry.source, outcome);
+                return self.drop_redirect(&entry, root, None, Some((key, final_url)));
             }
             RedirectTarget::Unknown(host) => {
                 self.hosts.request(&host, now);
@@ -233,6 +212,23 @@ impl Crawl {
             alias,
             root,
             ..Outcome::new(entry.to_settled(outcome))
+        };
+        self.settle(entry.source, outcome);
+    }
+
+    /// Settles a page that does not count because of where it redirects. `blocked` is a target that robots.txt
+    /// disallows.
+    fn drop_redirect(
+        &mut self,
+        entry: &Entry,
+        root: Option<Url>,
+        error: Option<PageError>,
+        blocked: Option<(UrlKey, Url)>,
+    ) {
+        let outcome = Outcome {
+            root,
+            blocked,
+            ..Outcome::new(entry.to_settled(SettledOutcome::Dropped(error)))
         };
         self.settle(entry.source, outcome);
     }

@@ -9,6 +9,7 @@ use crate::api::offer::{
     Availability, Menu, MenuIdentifiers, MenuItem, MenuSection, Merchant, Picture, Price, Product,
     ProductVariant,
 };
+use crate::extract::ADDRESS_PARTS;
 
 pub(super) const NO_PRODUCT: &str =
     "`product` is missing: the page has no schema.org product as JSON-LD or microdata.";
@@ -222,14 +223,10 @@ fn address(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Object(parts) => {
-            let names = [
-                "streetAddress",
-                "postalCode",
-                "addressLocality",
-                "addressRegion",
-                "addressCountry",
-            ];
-            let found: Vec<String> = names.iter().filter_map(|name| text(parts, name)).collect();
+            let found: Vec<String> = ADDRESS_PARTS
+                .iter()
+                .filter_map(|name| text(parts, name))
+                .collect();
             (!found.is_empty()).then(|| found.join(", "))
         }
         _ => None,

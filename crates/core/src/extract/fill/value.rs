@@ -5,10 +5,9 @@ use std::borrow::Cow;
 use serde_json::{Map, Number, Value};
 
 use super::Filler;
-use crate::extract::coerce;
-use crate::extract::names;
 use crate::extract::schema::{Schema, types};
 use crate::extract::source::{Origin, Source};
+use crate::extract::{ADDRESS_PARTS, coerce, names};
 use crate::limits;
 
 /// Resolves a schema's reference and merges its `allOf` parts.
@@ -195,13 +194,6 @@ impl Filler<'_> {
 
 /// Returns the string that represents a schema.org object.
 fn object_text(object: &Map<String, Value>, is_url: bool) -> Option<String> {
-    const ADDRESS: [&str; 5] = [
-        "streetAddress",
-        "postalCode",
-        "addressLocality",
-        "addressRegion",
-        "addressCountry",
-    ];
     let text = |name: &&str| match object.get(*name)? {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -211,7 +203,7 @@ fn object_text(object: &Map<String, Value>, is_url: bool) -> Option<String> {
     if is_url {
         return ["url", "contentUrl", "@id"].iter().find_map(text);
     }
-    let parts: Vec<String> = ADDRESS.iter().filter_map(text).collect();
+    let parts: Vec<String> = ADDRESS_PARTS.iter().filter_map(text).collect();
     if !parts.is_empty() {
         return Some(parts.join(", "));
     }

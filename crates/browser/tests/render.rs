@@ -27,13 +27,13 @@ async fn sites() -> (SocketAddr, Requests) {
     let heads = requests.clone();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer(stream, heads.clone()));
+            tokio::spawn(respond(stream, heads.clone()));
         }
     });
     (address, requests)
 }
 
-async fn answer(mut stream: TcpStream, requests: Requests) {
+async fn respond(mut stream: TcpStream, requests: Requests) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -59,9 +59,10 @@ async fn answer(mut stream: TcpStream, requests: Requests) {
         true => "WWW-Authenticate: Basic realm=\"app\"\r\n",
         false => "",
     };
-    let answer = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{asks}Connection: close\r\n{framed}");
+    let response =
+        format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{asks}Connection: close\r\n{framed}");
     // The browser may have gone away.
-    let _gone = stream.write_all(answer.as_bytes()).await;
+    let _gone = stream.write_all(response.as_bytes()).await;
 }
 
 /// Returns a body as one chunk; no chunk for an empty body.

@@ -38,11 +38,11 @@ impl Engine {
         let started = Instant::now();
         let reserving = self.context.budget.reserve(principal.team);
         let reservation = within(request.timeout, started, reserving).await?;
-        let answer = SiteMapper::new(self.context.clone(), principal.team, request)
+        let response = SiteMapper::new(self.context.clone(), principal.team, request)
             .run(principal, started)
             .await?;
         reservation.spend_committed(MAP_CREDITS);
-        Ok(answer)
+        Ok(response)
     }
 }
 

@@ -25,13 +25,13 @@ pub(crate) fn serve(listener: TcpListener) -> Box<dyn LiveEgress> {
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
     let accepting = tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer(stream));
+            tokio::spawn(respond(stream));
         }
     });
     Box::new(Server(accepting.abort_handle()))
 }
 
-async fn answer(mut stream: TcpStream) {
+async fn respond(mut stream: TcpStream) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -47,12 +47,12 @@ async fn answer(mut stream: TcpStream) {
         true => "WWW-Authenticate: Basic realm=\"app\"\r\n",
         false => "",
     };
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 {status}\r\n{asks}Content-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     // The browser may have gone away.
-    let _gone = stream.write_all(answer.as_bytes()).await;
+    let _gone = stream.write_all(response.as_bytes()).await;
 }
 
 fn page(url: &str, head: &str) -> (&'static str, String) {

@@ -40,7 +40,7 @@ impl Engine {
     ) -> Result<ExtractResponse, ApiError> {
         let run = self.read_run(principal, id).await?;
         let mut result = result_fields(&run);
-        let answer = ExtractResponse {
+        let response = ExtractResponse {
             success: true,
             status: match run.status {
                 JobStatus::Scraping => ExtractStatus::Processing,
@@ -58,7 +58,7 @@ impl Engine {
             warning: into_text(take_field(&mut result, "warning")),
         };
         self.delete_if_returned(&run).await?;
-        Ok(answer)
+        Ok(response)
     }
 
     /// Returns the status and result of an agent of the team.
@@ -72,7 +72,7 @@ impl Engine {
         let (partial, partial_schema_valid) = partial_of(&run, &request, &mut result).unzip();
         let stop_reason = take_field(&mut result, "stopReason").map(serde_json::from_value);
         let warning = into_text(take_field(&mut result, "warning"));
-        let answer = AgentResponse {
+        let response = AgentResponse {
             success: true,
             status: agent_status(run.status),
             data: take_field(&mut result, "data"),
@@ -93,7 +93,7 @@ impl Engine {
             thread_turn: run.thread.map(|place| place.turn),
         };
         self.delete_if_returned(&run).await?;
-        Ok(answer)
+        Ok(response)
     }
 
     /// Returns the response to the start of an agent.

@@ -98,10 +98,10 @@ impl Owner {
         batch
     }
 
-    fn take(&mut self, batch: &Batch, answer: CommitResponse) {
-        assert_eq!(answer.number, batch.number);
+    fn take(&mut self, batch: &Batch, response: CommitResponse) {
+        assert_eq!(response.number, batch.number);
         self.last_batch = batch.number;
-        self.ended = answer.state == JobState::Ended;
+        self.ended = response.state == JobState::Ended;
         for settled in &batch.settled {
             self.open.remove(&settled.key);
         }
@@ -111,7 +111,7 @@ impl Owner {
         if batch.end.is_some() {
             assert!(self.open.is_empty());
         }
-        for admitted in answer.admitted {
+        for admitted in response.admitted {
             assert!(
                 self.seen.contains(&admitted.key),
                 "only offered URLs are admitted"
@@ -233,22 +233,22 @@ impl Run {
             }
         }
         let (store, now) = (self.store.clone(), self.now);
-        let answers = self.runtime.block_on(async {
+        let responses = self.runtime.block_on(async {
             let mut tasks = Vec::new();
             for (lease, batch) in batches {
                 let store = store.clone();
                 tasks.push(tokio::spawn(async move {
-                    let answer = store.commit(&lease, &batch, now, LEASE_MS).await;
-                    (lease, batch, answer)
+                    let response = store.commit(&lease, &batch, now, LEASE_MS).await;
+                    (lease, batch, response)
                 }));
             }
-            let mut answers = Vec::new();
+            let mut responses = Vec::new();
             for task in tasks {
-                answers.push(task.await.unwrap());
+                responses.push(task.await.unwrap());
             }
-            answers
+            responses
         });
-        for (lease, batch, answer) in answers {
+        for (lease, batch, response) in responses {
             let lost = self.random.chance(15);
             let owner = self.owners.iter_mut().find(|owner| owner.lease == lease).unwrap();
             if lost {
@@ -260,7 +260,7 @@ impl Run {
                 owner.restore(snapshot);
                 owner.ended = state == JobState::Ended;
             } else {
-                owner.take(&batch, answer.unwrap());
+                owner.take(&batch, response.unwrap());
             }
         }
     }
@@ -339,22 +339,22 @@ impl Run {
             offers: vec![offer(&path)],
             ..batch(last_batch + self.random.below(3))
         };
-        let answer = self
+        let response = self
             .runtime
             .block_on(self.store.commit(&lease, &late, self.now, LEASE_MS));
-        assert_eq!(answer, Err(CommitError::LeaseLost));
+        assert_eq!(response, Err(CommitError::LeaseLost));
     }
 
     fn cancel(&mut self) {
         let at = self.random.below(self.jobs.len() as u64) as usize;
         let before = self.status(&self.jobs[at]);
-        let answer = self
+        let response = self
             .runtime
             .block_on(self.store.cancel(self.team, self.jobs[at].id, self.now))
             .unwrap();
         match before {
-            JobStatus::Scraping => assert!(matches!(answer, CancelOutcome::Cancelled(_))),
-            ended => assert_eq!(answer, CancelOutcome::AlreadyEnded(ended)),
+            JobStatus::Scraping => assert!(matches!(response, CancelOutcome::Cancelled(_))),
+            ended => assert_eq!(response, CancelOutcome::AlreadyEnded(ended)),
         }
         // The owner learns of it at its next commit.
         if let Some(owner) = self
@@ -364,9 +364,9 @@ impl Run {
             && !owner.ended
         {
             let batch = owner.batch(&mut self.random);
-            let answer = self.store.commit(&owner.lease, &batch, self.now, LEASE_MS);
-            let answer = self.runtime.block_on(answer).unwrap();
-            assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
+            let response = self.store.commit(&owner.lease, &batch, self.now, LEASE_MS);
+            let response = self.runtime.block_on(response).unwrap();
+            assert_eq!((response.state, response.admitted.len()), (JobState::Ended, 0));
             owner.ended = true;
         }
     }
@@ -450,9 +450,9 @@ impl Run {
                     .map(|open| outcome(open, &mut self.random))
                     .collect();
                 last.end = Some(JobEnd::Completed);
-                let answer = self.store.commit(&owner.lease, &last, self.now, LEASE_MS);
-                let answer = self.runtime.block_on(answer).unwrap();
-                owner.take(&last, answer);
+                let response = self.store.commit(&owner.lease, &last, self.now, LEASE_MS);
+                let response = self.runtime.block_on(response).unwrap();
+                owner.take(&last, response);
             }
         }
         self.check();

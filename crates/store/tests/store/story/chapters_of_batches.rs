@@ -115,8 +115,8 @@ pub(crate) async fn pages_are_added_to_a_running_batch(store: &Store) {
     assert_eq!(add(store, &job, &["/3", "/1"]).await, AddPagesOutcome::Added(0));
     assert_eq!(row(store, &job).await.total(), 3);
     // The owner does not know of the added pages and believes that everything is done.
-    let answer = commit(store, &lease, &last(2, &["/1"])).await;
-    assert_eq!((answer.state, answer.admitted.len()), (JobState::Running, 2));
+    let response = commit(store, &lease, &last(2, &["/1"])).await;
+    assert_eq!((response.state, response.admitted.len()), (JobState::Running, 2));
     assert_eq!(
         commit(store, &lease, &last(3, &["/2", "/3"])).await.state,
         JobState::Ended

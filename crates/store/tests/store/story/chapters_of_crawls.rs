@@ -149,7 +149,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
     );
     assert_eq!(store.load(&lease).await.unwrap(), Default::default());
 
-    let answer = commit(
+    let response = commit(
         store,
         &lease,
         &Batch {
@@ -159,10 +159,10 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
     )
     .await;
     assert_eq!(
-        (answer.number, answer.state, paths(&answer)),
+        (response.number, response.state, paths(&response)),
         (1, JobState::Running, vec!["/", "/a"])
     );
-    assert_eq!(answer.admitted[1].depth, 1);
+    assert_eq!(response.admitted[1].depth, 1);
     let second = Batch {
         settled: vec![page_with("/", "# start", 3), failed("/a")],
         warnings: vec!["said once".into(), "said once".into()],
@@ -191,8 +191,8 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
         end: Some(JobEnd::Completed),
         ..batch(3)
     };
-    let answer = store.commit(&lease, &last, later(1000), LEASE_MS).await.unwrap();
-    assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
+    let response = store.commit(&lease, &last, later(1000), LEASE_MS).await.unwrap();
+    assert_eq!((response.state, response.admitted.len()), (JobState::Ended, 0));
     let ended = row(store, &job).await;
     assert_eq!(
         (ended.status, ended.completed_at),
@@ -218,7 +218,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
 pub(crate) async fn admission_never_exceeds_the_limit(store: &Store) {
     let job = crawl(team(store).await, 2);
     let lease = start(store, &job).await;
-    let answer = commit(
+    let response = commit(
         store,
         &lease,
         &Batch {
@@ -227,7 +227,7 @@ pub(crate) async fn admission_never_exceeds_the_limit(store: &Store) {
         },
     )
     .await;
-    assert_eq!(paths(&answer), ["/1", "/2"]);
+    assert_eq!(paths(&response), ["/1", "/2"]);
     let second = Batch {
         settled: vec![page("/1"), failed("/2")],
         offers: offers(&["/4"]),
@@ -315,8 +315,8 @@ pub(crate) async fn a_known_url_is_never_admitted(store: &Store) {
         end: Some(JobEnd::Completed),
         ..batch(3)
     };
-    let answer = commit(store, &lease, &third).await;
-    assert_eq!((answer.admitted.len(), answer.state), (0, JobState::Ended));
+    let response = commit(store, &lease, &third).await;
+    assert_eq!((response.admitted.len(), response.state), (0, JobState::Ended));
     let blocked = store.errors(job.id).await.unwrap().robots_blocked;
     assert_eq!(
         blocked,
@@ -341,8 +341,11 @@ pub(crate) async fn a_job_does_not_end_while_urls_are_open(store: &Store) {
         end: Some(JobEnd::Completed),
         ..batch(2)
     };
-    let answer = commit(store, &lease, &early).await;
-    assert_eq!((paths(&answer), answer.state), (vec!["/2"], JobState::Running));
+    let response = commit(store, &lease, &early).await;
+    assert_eq!(
+        (paths(&response), response.state),
+        (vec!["/2"], JobState::Running)
+    );
     // Even when nothing new is admitted, the owner learns what is open.
     let again = commit(
         store,

@@ -208,8 +208,8 @@ pub(crate) async fn a_cancelled_job_does_not_change(store: &Store) {
         offers: offers(&["/5"]),
         ..batch(3)
     };
-    let answer = commit(store, &lease, &late).await;
-    assert_eq!((answer.state, answer.admitted.len()), (JobState::Ended, 0));
+    let response = commit(store, &lease, &late).await;
+    assert_eq!((response.state, response.admitted.len()), (JobState::Ended, 0));
     assert_eq!(row(store, &job).await, cancelled);
     assert_eq!(
         store
@@ -232,6 +232,6 @@ pub(crate) async fn a_cancelled_job_does_not_change(store: &Store) {
         },
     )
     .await;
-    let answer = store.cancel(done.team, done.id, NOW).await.unwrap();
-    assert_eq!(answer, CancelOutcome::AlreadyEnded(JobStatus::Completed));
+    let response = store.cancel(done.team, done.id, NOW).await.unwrap();
+    assert_eq!(response, CancelOutcome::AlreadyEnded(JobStatus::Completed));
 }

@@ -160,7 +160,7 @@ pub(crate) async fn the_progress_of_a_run_is_kept_until_its_result(store: &Store
             .await
             .unwrap()
     );
-    // A repeated step, whose answer was lost, changes nothing.
+    // A repeated step, whose response was lost, changes nothing.
     assert!(
         store
             .add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW)

@@ -62,72 +62,90 @@ pub enum NavSection {
     Team,
 }
 
-/// A screen with name, path below [`BASE`], shortcut letter after `g`, icon and section.
-struct Entry(
-    Screen,
-    &'static str,
-    &'static str,
-    &'static str,
-    Glyph,
-    NavSection,
-);
+/// What the navigation shows of a screen.
+struct Entry {
+    screen: Screen,
+    name: &'static str,
+    path: &'static str,
+    letter: &'static str,
+    glyph: Glyph,
+    section: NavSection,
+}
 
-/// All screens in navigation order.
+const fn entry(
+    screen: Screen,
+    name: &'static str,
+    path: &'static str,
+    letter: &'static str,
+    glyph: Glyph,
+    section: NavSection,
+) -> Entry {
+    Entry {
+        screen,
+        name,
+        path,
+        letter,
+        glyph,
+        section,
+    }
+}
+
+/// All screens in navigation order: name, path below [`BASE`], shortcut letter after `g`, icon and section.
 #[rustfmt::skip]
 const TABLE: &[Entry] = &[
-    Entry(Screen::Overview, "Overview", "/", "o", Glyph::Overview, NavSection::Primary),
-    Entry(Screen::Scrape, "Scrape", "/scrape", "s", Glyph::Scrape, NavSection::Primary),
-    Entry(Screen::Crawl, "Crawl", "/crawl", "c", Glyph::Crawl, NavSection::Primary),
-    Entry(Screen::Batch, "Batch", "/batch", "l", Glyph::Batch, NavSection::Secondary),
-    Entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
-    Entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
-    Entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),
-    Entry(Screen::Parse, "Parse", "/parse", "p", Glyph::Parse, NavSection::Secondary),
-    Entry(Screen::Agent, "Agent", "/agent", "e", Glyph::Agent, NavSection::Secondary),
-    Entry(Screen::Monitors, "Monitors", "/monitors", "n", Glyph::Monitors, NavSection::Secondary),
-    Entry(Screen::Sessions, "Sessions", "/sessions", "b", Glyph::Sessions, NavSection::Primary),
-    Entry(Screen::Activity, "Activity", "/activity", "a", Glyph::Activity, NavSection::Team),
-    Entry(Screen::Usage, "Usage", "/usage", "u", Glyph::Usage, NavSection::Team),
-    Entry(Screen::Keys, "Keys", "/keys", "k", Glyph::Keys, NavSection::Team),
-    Entry(Screen::Ask, "Ask", "/ask", "q", Glyph::Ask, NavSection::Team),
-    Entry(Screen::Tools, "Tools", "/tools", "w", Glyph::Tools, NavSection::Team),
-    Entry(Screen::Settings, "Settings", "/settings", "t", Glyph::Settings, NavSection::Team),
+    entry(Screen::Overview, "Overview", "/", "o", Glyph::Overview, NavSection::Primary),
+    entry(Screen::Scrape, "Scrape", "/scrape", "s", Glyph::Scrape, NavSection::Primary),
+    entry(Screen::Crawl, "Crawl", "/crawl", "c", Glyph::Crawl, NavSection::Primary),
+    entry(Screen::Batch, "Batch", "/batch", "l", Glyph::Batch, NavSection::Secondary),
+    entry(Screen::Map, "Map", "/map", "m", Glyph::Map, NavSection::Secondary),
+    entry(Screen::Search, "Search", "/search", "f", Glyph::Search, NavSection::Secondary),
+    entry(Screen::Extract, "Extract", "/extract", "x", Glyph::Extract, NavSection::Secondary),
+    entry(Screen::Parse, "Parse", "/parse", "p", Glyph::Parse, NavSection::Secondary),
+    entry(Screen::Agent, "Agent", "/agent", "e", Glyph::Agent, NavSection::Secondary),
+    entry(Screen::Monitors, "Monitors", "/monitors", "n", Glyph::Monitors, NavSection::Secondary),
+    entry(Screen::Sessions, "Sessions", "/sessions", "b", Glyph::Sessions, NavSection::Primary),
+    entry(Screen::Activity, "Activity", "/activity", "a", Glyph::Activity, NavSection::Team),
+    entry(Screen::Usage, "Usage", "/usage", "u", Glyph::Usage, NavSection::Team),
+    entry(Screen::Keys, "Keys", "/keys", "k", Glyph::Keys, NavSection::Team),
+    entry(Screen::Ask, "Ask", "/ask", "q", Glyph::Ask, NavSection::Team),
+    entry(Screen::Tools, "Tools", "/tools", "w", Glyph::Tools, NavSection::Team),
+    entry(Screen::Settings, "Settings", "/settings", "t", Glyph::Settings, NavSection::Team),
 ];
 
 impl Screen {
     /// Returns every screen in navigation order.
     pub fn all() -> impl Iterator<Item = Screen> {
-        TABLE.iter().map(|entry| entry.0)
+        TABLE.iter().map(|entry| entry.screen)
     }
 
     fn entry(self) -> &'static Entry {
-        let entry = TABLE.iter().find(|entry| entry.0 == self);
+        let entry = TABLE.iter().find(|entry| entry.screen == self);
         entry.expect("every screen is in the table, as a test checks")
     }
 
     /// Returns the name on screen.
     pub fn name(self) -> &'static str {
-        self.entry().1
+        self.entry().name
     }
 
     /// Returns the path below [`BASE`].
     pub fn path(self) -> &'static str {
-        self.entry().2
+        self.entry().path
     }
 
     /// Returns the shortcut letter after `g`.
     pub fn letter(self) -> &'static str {
-        self.entry().3
+        self.entry().letter
     }
 
     /// Returns the icon.
     pub fn glyph(self) -> Glyph {
-        self.entry().4
+        self.entry().glyph
     }
 
     /// Returns the section of the navigation.
     pub fn section(self) -> NavSection {
-        self.entry().5
+        self.entry().section
     }
 
     /// Returns the URL path including [`BASE`].
@@ -143,8 +161,8 @@ impl Screen {
     }
 
     /// Returns whether a URL path (including [`BASE`]) belongs to the screen. Job pages belong to crawl.
-    pub fn owns(self, address: &str) -> bool {
-        let path = address.strip_prefix(BASE).unwrap_or(address);
+    pub fn owns(self, path: &str) -> bool {
+        let path = path.strip_prefix(BASE).unwrap_or(path);
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         let first = if first == "jobs" { "crawl" } else { first };
         first == self.path().trim_start_matches('/')
@@ -232,8 +250,8 @@ mod tests {
 
     #[test]
     fn a_path_belongs_to_one_screen() {
-        let owner = |address: &str| Screen::all().filter(|screen| screen.owns(address)).count();
-        for address in [
+        let owner = |path: &str| Screen::all().filter(|screen| screen.owns(path)).count();
+        for path in [
             "/console",
             "/console/",
             "/console/scrape",
@@ -245,7 +263,7 @@ mod tests {
             "/console/parse",
             "/console/settings",
         ] {
-            assert_eq!(owner(address), 1, "{address}");
+            assert_eq!(owner(path), 1, "{path}");
         }
         assert_eq!(owner("/console/nothing"), 0);
     }

@@ -354,7 +354,7 @@ fn footer(document: &Document) -> AnyView {
         .clone()
         .or_else(|| metadata.source_url.clone())
         .filter(|url| is_safe_link(url));
-    // A converted file has neither an address nor a status.
+    // A converted file has neither a URL nor a status.
     let is_page = url.is_some();
     let facts = [
         metadata

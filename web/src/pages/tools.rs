@@ -199,7 +199,7 @@ fn url_list(title: &'static str, list: Vec<String>) -> AnyView {
         return ().into_any();
     }
     let count = crate::display::count(list.len() as u64);
-    let items = list.into_iter().map(|address| view! { <li>{address}</li> });
+    let items = list.into_iter().map(|url| view! { <li>{url}</li> });
     view! {
         <div class="card-head">
             <h2>{title}</h2>

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use harvestman_store::{DatabaseUrl, Store, StoreConfig};
-use harvestman_tests::{DocsSite, RunningSite, TestDatabase, TestServer};
+use harvestman_tests::{DocsSite, Receiver, RunningSite, TestDatabase, TestServer};
 use serde_json::{Value, json};
 
 const IN_FLIGHT: usize = 4;
@@ -281,4 +281,73 @@ async fn a_stopped_node_hands_its_crawl_over_and_any_node_cancels_one_on_postgre
     for server in [&first, &second] {
         assert_eq!(server.get(&path).await.ok()["status"], "cancelled");
     }
+}
+
+/// Starts two crawls, stops the server, damages the request of the first one, and starts the server again.
+async fn a_crawl_with_a_damaged_request_fails(
+    settings: &[(&str, &str)],
+    damage: impl AsyncFnOnce(&TestServer, &str, &str),
+) {
+    let docs = DocsSite::new(20);
+    let site = docs.build().serve().await;
+    let receiver = Receiver::start().await;
+    let mut server = TestServer::start_with(settings).await;
+    site.hold_after(3);
+    let request = json!({ "url": site.url("/"), "excludePaths": ["^/none$"], "webhook": receiver.url() });
+    let damaged = server.crawl(&request).await;
+    let other = server.crawl(&json!({ "url": site.url("/") })).await;
+    site.wait_for_requests(4).await;
+    assert!(server.terminate().await.success());
+    site.release();
+    damage(&server, r#""excludePaths":["#, r#""excludePaths":{"#).await;
+    server.restart().await;
+
+    let status = server.wait(&damaged).await;
+    assert_eq!(status["status"], "failed", "{status}");
+    let error = status["error"].as_str().unwrap();
+    assert!(error.contains("damaged"), "{error}");
+    assert_eq!(server.wait(&other).await["status"], "completed");
+    receiver.wait_for("crawl.failed").await;
+    server.kill9();
+    server.restart().await;
+    let again = server.get(&format!("/v2/crawl/{damaged}")).await.ok();
+    assert_eq!(again["error"], error);
+    let deliveries = receiver.deliveries();
+    let failures = deliveries
+        .iter()
+        .filter(|delivery| delivery.event() == "crawl.failed");
+    let errors: Vec<&Value> = failures.map(|delivery| &delivery.json["error"]).collect();
+    assert_eq!(errors, [error]);
+}
+
+#[tokio::test]
+async fn a_crawl_with_a_damaged_request_fails_on_sqlite() {
+    a_crawl_with_a_damaged_request_fails(&[], async |server, from, to| {
+        let path = server.data_dir().join("data/harvestman.db");
+        let mut bytes = std::fs::read(&path).unwrap();
+        let places: Vec<usize> = (0..bytes.len())
+            .filter(|at| bytes[*at..].starts_with(from.as_bytes()))
+            .collect();
+        assert!(!places.is_empty());
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+        std::fs::write(path, bytes).unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_crawl_with_a_damaged_request_fails_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let settings = [("HARVESTMAN_DATABASE_URL", database.url())];
+    a_crawl_with_a_damaged_request_fails(&settings, async |_, from, to| {
+        let (client, connection) = tokio_postgres::connect(database.url(), tokio_postgres::NoTls)
+            .await
+            .unwrap();
+        tokio::spawn(connection);
+        let change = "UPDATE harvestman.job SET request = replace(request, $1, $2)";
+        client.execute(change, &[&from, &to]).await.unwrap();
+    })
+    .await;
 }

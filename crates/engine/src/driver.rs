@@ -17,7 +17,7 @@ use harvestman_core::scope::site_of;
 use harvestman_core::url_key::UrlKey;
 use harvestman_store::{CommitError, JobStatus, Lease, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{JoinError, JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -105,6 +105,7 @@ enum LoopEvent {
     Slot((Slot, QueueTime)),
     Turn(TurnEvent),
     Committed(Result<CommitResponse, CommitError>),
+    Panicked(JoinError),
     Wake,
     Stop,
 }
@@ -188,6 +189,10 @@ impl Driver {
                 }
                 LoopEvent::Committed(Err(CommitError::LeaseLost)) => return Ok(LeaseEnd::Lost),
                 LoopEvent::Committed(Err(CommitError::Store(error))) => return Err(error),
+                LoopEvent::Panicked(panic) => {
+                    tracing::error!(%panic, "a task of a job panicked");
+                    return Ok(LeaseEnd::Panicked);
+                }
                 LoopEvent::Wake => {}
                 LoopEvent::Stop => return self.release(run).await,
             }
@@ -457,15 +462,11 @@ async fn next_event(
         () = stop.cancelled() => LoopEvent::Stop,
         result = committing => {
             run.commit = None;
-            LoopEvent::Committed(result.unwrap_or_else(|panic| Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))))
+            result.map_or_else(LoopEvent::Panicked, LoopEvent::Committed)
         }
         // Polled before finished tasks, so that a page's times are counted before the page ends.
         Some(event) = turn_events.recv() => LoopEvent::Turn(event),
-        Some(result) = tasks.join_next() => match result {
-            Ok(input) => LoopEvent::Done(input),
-            // A panic in a task is a bug; the shard is leased again and the page fetched again.
-            Err(panic) => LoopEvent::Committed(Err(CommitError::Store(StoreError::Unreadable(panic.to_string())))),
-        },
+        Some(result) = tasks.join_next() => result.map_or_else(LoopEvent::Panicked, LoopEvent::Done),
         slot = http.await_slot() => LoopEvent::Slot(slot),
         slot = browser.await_slot() => LoopEvent::Slot(slot),
         () = pages_added.notified() => LoopEvent::Done(Input::PagesAdded),

@@ -22,6 +22,8 @@ pub(crate) enum LeaseEnd {
     Lost,
     /// The server is shutting down; the shard was released.
     Released,
+    /// A task panicked, which is a bug. The shard is leased again when its lease expires, and its pages are fetched again.
+    Panicked,
 }
 
 /// Runs the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost, or may have

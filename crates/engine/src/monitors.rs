@@ -3,6 +3,7 @@
 //! due check runs once.
 
 mod check;
+mod finding;
 mod judge;
 mod requests;
 mod start;

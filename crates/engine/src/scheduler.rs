@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use harvestman_store::{JobKind, Lease, LeaseRoom};
+use harvestman_store::{JobKind, JobStatus, Lease, LeaseRoom, StoreError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::field::Empty;
@@ -12,6 +12,8 @@ use tracing::{Instrument, Span};
 use crate::clock::Ticker;
 use crate::context::Context;
 use crate::driver::Driver;
+use crate::driver_signals::JobSignals;
+use crate::lease::LeaseEnd;
 use crate::team_tasks::TeamTasks;
 use crate::{clock, lease, limits, runs};
 
@@ -82,11 +84,7 @@ async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {
     let work = async {
         match lease.kind {
             JobKind::Extract | JobKind::Agent => runs::drive(&context, &lease, stop).await,
-            _ => {
-                Driver::new(context.clone(), lease.clone())?
-                    .run(stop, &signals)
-                    .await
-            }
+            _ => fetch_pages(&context, &lease, stop, &signals).await,
         }
     };
     tokio::select! {
@@ -101,4 +99,34 @@ async fn drive(context: Arc<Context>, lease: Lease, stop: CancellationToken) {
     context.driver_signals.remove(&lease);
     context.budget.close(lease.team, lease.job);
     context.changes.announce(lease.job);
+}
+
+/// Drives a job that fetches pages. A job whose stored state cannot be read fails, unless another process may be able to
+/// read it.
+async fn fetch_pages(
+    context: &Arc<Context>,
+    lease: &Lease,
+    stop: CancellationToken,
+    signals: &JobSignals,
+) -> Result<LeaseEnd, StoreError> {
+    let driver = match Driver::new(context.clone(), lease.clone()) {
+        Err(error) if context.store.may_be_readable_elsewhere(&lease.request) => return Err(error),
+        driver => driver,
+    };
+    let end = match driver {
+        Ok(driver) => driver.run(stop, signals).await,
+        Err(error) => Err(error),
+    };
+    let Err(StoreError::Unreadable(error)) = end else {
+        return end;
+    };
+    tracing::error!(error, "the stored state of a job is damaged");
+    let write = || context.store.fail_damaged(lease, clock::now());
+    if !lease::retry(StoreError::is_transient, write).await? {
+        return Ok(LeaseEnd::Lost);
+    }
+    let metrics = context.slots.metrics();
+    metrics.count_job_end(lease.kind, JobStatus::Failed);
+    context.outbox.notify_one();
+    Ok(LeaseEnd::JobEnded)
 }

@@ -95,6 +95,12 @@ impl EventLog {
         })
     }
 
+    /// Adds the event of the end of a job without a result.
+    pub(crate) fn add_end(&mut self, kind: JobKind, event: Event, now: Timestamp) {
+        let data = (kind == JobKind::Agent).then(|| r#"{"creditsUsed":0}"#.to_owned());
+        self.add(kind, event, data, now);
+    }
+
     /// Adds an event, with its own data as JSON text, if the receiver subscribed to it.
     pub(crate) fn add(&mut self, kind: JobKind, event: Event, data: Option<String>, now: Timestamp) {
         if !event.is_subscribed(self.subscriptions) {

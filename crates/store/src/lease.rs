@@ -39,6 +39,10 @@ pub struct Lease {
     pub created_at: Timestamp,
 }
 
+/// Why a job failed whose stored state cannot be read.
+pub(crate) const DAMAGED_JOB: &str =
+    "the stored data of this job is damaged, so it cannot continue; send the request again";
+
 /// How many shards a node leases, given those that it drives.
 #[derive(Clone, Debug)]
 pub struct LeaseRoom {
@@ -91,7 +95,7 @@ operations! {
         async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError>;
 
         /// Leases free shards of running jobs for `lease_ms`: those of the teams with the fewest leases, oldest jobs
-        /// first.
+        /// first. A job whose row cannot be read fails instead, as with [`Store::fail_damaged`](crate::Store::fail_damaged).
         async fn lease(
             &self,
             node: &str,
@@ -105,6 +109,11 @@ operations! {
 
         /// Releases a shard, so that another owner can lease it at once.
         async fn release(&self, lease: &Lease) -> Result<(), StoreError>;
+
+        /// Ends a running job as failed, because its stored state cannot be read. Columns of the job that cannot be read
+        /// get their defaults, so that its status can be read. Returns false, and stores nothing, when another owner has
+        /// the shard or the job has ended.
+        async fn fail_damaged(&self, lease: &Lease, now: Timestamp) -> Result<bool, StoreError>;
     }
 }
 

@@ -14,7 +14,7 @@ mod webhooks;
 pub(crate) use activity::{CallReader, activity, running_jobs, team_queue};
 pub(crate) use jobs::{
     admitted_url, begun_pages, due_work, job_error, job_row, job_signal, lease, parse_kind, parse_progress,
-    parse_status, snapshot, sum_of_paces,
+    parse_status, readable_job, snapshot, sum_of_paces,
 };
 pub(crate) use monitors::{
     check_event, check_lease, check_row, check_summary, fetching_jobs, missing_url, monitor_row, page_chunk,

@@ -78,6 +78,10 @@ impl Secrets {
         self.keys()?.open(Form::Profile, state).map(Some)
     }
 
+    pub(crate) fn open_request(&self, request: &str) -> Result<String, StoreError> {
+        self.keys()?.open(Form::Request, request.to_owned())
+    }
+
     pub(crate) fn seal_request<T: Requests + Clone>(&self, value: &T) -> Result<T, StoreError> {
         self.seal_owned(value.clone())
     }

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use uuid::Uuid;
 
 use crate::config::StoreConfig;
@@ -61,6 +62,15 @@ impl Store {
         idempotency: Option<&Idempotency>,
     ) -> Result<CreateOutcome, StoreError> {
         self.create_batch(job, Vec::new(), idempotency).await
+    }
+
+    /// Returns whether another process may be able to read a request that this one cannot: a part of it is encrypted with a
+    /// key that this process does not have, or another version of the server stored it.
+    pub fn may_be_readable_elsewhere(&self, request: &str) -> bool {
+        match self.secrets.open_request(request) {
+            Ok(request) => self.is_shared() && serde_json::from_str::<IgnoredAny>(&request).is_ok(),
+            Err(error) => error == StoreError::UnknownKey,
+        }
     }
 
     /// Returns whether other nodes may work on the same jobs.

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use harvestman_core::ids::{MonitorId, TeamId};
+use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::time::Timestamp;
-use harvestman_store::{MonitorUpdate, Store, StoreConfig};
+use harvestman_store::{JobKind, MonitorUpdate, NewCheck, NewJob, StartOutcome, Store, StoreConfig, new_id};
 use harvestman_tests::receiver::Delivery;
 use harvestman_tests::{Receiver, Site, TestServer, assert_contains, assert_fields};
 use serde_json::json;
@@ -266,4 +266,45 @@ async fn a_check_without_credits_is_skipped() {
         assert!(since.elapsed().as_secs() < 60, "{checks}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+#[tokio::test]
+async fn a_check_with_a_damaged_request_fails() {
+    let site = shop().await;
+    let mut server = TestServer::start().await;
+    let monitor = create(&server, &monitor_of(pages_of(&site, &["/cup"]))).await;
+    server.terminate().await;
+    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
+        .await
+        .unwrap();
+    let check = JobId(new_id());
+    let start = NewCheck {
+        monitor: MonitorId(monitor.parse().unwrap()),
+        job: NewJob {
+            id: check,
+            team: store.ensure_team("test").await.unwrap(),
+            key: None,
+            kind: JobKind::Monitor,
+            url: "Prices".to_owned(),
+            request: r#"{"name":"Prices","targets":"#.to_owned(),
+            base: String::new(),
+            page_limit: 0,
+            webhook: None,
+            origin: None,
+            integration: None,
+            username: None,
+            zero_data_retention: false,
+            retention_ms: 3_600_000,
+            created_at: Timestamp(0),
+        },
+        due: None,
+        jobs: vec![JobId(new_id())],
+    };
+    assert_eq!(store.start_check(&start).await, Ok(StartOutcome::Started));
+    store.close().await.unwrap();
+    server.restart().await;
+    let failed = ended(&server, &monitor, &check.to_string()).await;
+    assert_eq!(failed["status"], "failed", "{failed}");
+    assert!(failed["error"].as_str().unwrap().contains("damaged"), "{failed}");
+    assert_eq!(run(&server, &monitor).await["status"], "completed");
 }

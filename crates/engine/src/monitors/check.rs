@@ -9,13 +9,12 @@ use std::time::Duration;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::api::monitor::{MonitorRequest, MonitorTarget, Target, TargetKind};
 use harvestman_core::api::monitor_response::{CheckPage, CheckStatus, PageStatus, TargetResult};
-use harvestman_core::api::page::Document;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::crawl::batch_scrape;
 use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_core::monitor::page::PageId;
 use harvestman_core::monitor::{ORIGIN, TargetJob, job_of, target_ids};
-use harvestman_core::url_key::{Identity, UrlKey};
+use harvestman_core::url_key::UrlKey;
 use harvestman_store::{
     CheckEnd, CheckLease, CheckPortion, JobKind, JobRow, JobStatus, NewCheckPage, NewJob, StoreError, new_id,
 };
@@ -24,6 +23,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use super::finding::{Content, Finding, FoundPage, key_of, unreadable};
 use super::judge::Judge;
 use super::requests::changed_targets;
 use crate::context::Context;
@@ -60,6 +60,10 @@ pub(super) async fn drive(
         worked = CheckRun::new(&context, &lease, &comparisons).work() => match worked {
             Ok(()) => {}
             Err(Stop::LeaseLost) => cancel_jobs(&context, &lease).await,
+            Err(Stop::Store(StoreError::Unreadable(error))) if is_damaged(&context, &lease) => {
+                tracing::error!(error, "the stored state of a check is damaged");
+                fail_damaged(&context, &lease).await;
+            }
             // The lease expires, and this or another node continues.
             Err(Stop::Store(error)) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
         },
@@ -71,13 +75,43 @@ pub(super) async fn drive(
 /// Cancels the jobs that this check created while its monitor was deleted, which cancelled those that existed. If
 /// another node took over the check, its jobs keep running.
 async fn cancel_jobs(context: &Arc<Context>, lease: &CheckLease) {
-    if !matches!(context.store.monitor(lease.team, lease.monitor).await, Ok(None)) {
-        return;
+    if matches!(context.store.monitor(lease.team, lease.monitor).await, Ok(None)) {
+        cancel_all(context, lease).await;
     }
+}
+
+async fn cancel_all(context: &Arc<Context>, lease: &CheckLease) {
     for job in lease.jobs.iter().filter(|job| **job != lease.check) {
         if context.store.cancel(lease.team, *job, clock::now()).await.is_ok() {
             context.driver_signals.cancel(*job);
         }
+    }
+}
+
+/// Returns whether no other process can read what this one could not.
+fn is_damaged(context: &Context, lease: &CheckLease) -> bool {
+    read_request(&lease.request).is_ok() || !context.store.may_be_readable_elsewhere(&lease.request)
+}
+
+/// Fails a check whose stored state cannot be read, and cancels its jobs.
+async fn fail_damaged(context: &Arc<Context>, lease: &CheckLease) {
+    cancel_all(context, lease).await;
+    let end = CheckEnd {
+        status: CheckStatus::Failed,
+        error: Some("the stored data of this check is damaged".to_owned()),
+        target_results: None,
+        credits: 0,
+        job_credits: 0,
+        changed_targets: Vec::new(),
+    };
+    let write = || context.store.finish_check(lease, end.clone(), clock::now());
+    match lease::retry(StoreError::is_transient, write).await {
+        Ok(None) => {}
+        Ok(Some(_)) => context
+            .slots
+            .metrics()
+            .count_job_end(JobKind::Monitor, JobStatus::Failed),
+        Err(error) => tracing::error!(%error, "cannot end a damaged check"),
     }
 }
 
@@ -510,69 +544,10 @@ struct Portion {
     stored: u64,
 }
 
-/// What a check found.
-enum Finding {
-    /// A stored document as JSON text.
-    Page(String),
-    /// A URL that could not be fetched, with the reason.
-    Failed(String, String),
-    /// A page that is gone.
-    Missing(UrlKey, String, Option<ScrapeId>),
-    /// A search result with title and description.
-    Result(Url, String, String),
-}
-
-struct FoundPage {
-    key: UrlKey,
-    url: String,
-    content: Content,
-}
-
-enum Content {
-    Document(Box<Document>),
-    Failed(String),
-    Missing(Option<ScrapeId>),
-    Result { title: String, description: String },
-}
-
-impl Finding {
-    fn read(self) -> Result<FoundPage, StoreError> {
-        let (key, url, content) = match self {
-            Finding::Page(text) => {
-                let document: Document = serde_json::from_str(&text).map_err(unreadable)?;
-                let metadata = &document.metadata;
-                let url = metadata.source_url.clone().or_else(|| metadata.url.clone());
-                let url = url.unwrap_or_default();
-                (key_of_text(&url), url, Content::Document(Box::new(document)))
-            }
-            Finding::Failed(url, error) => (key_of_text(&url), url, Content::Failed(error)),
-            Finding::Missing(key, url, scrape) => (key, url, Content::Missing(scrape)),
-            Finding::Result(url, title, description) => (
-                key_of(&url),
-                url.to_string(),
-                Content::Result { title, description },
-            ),
-        };
-        Ok(FoundPage { key, url, content })
-    }
-}
-
 fn target_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
 fn read_request(text: &str) -> Result<MonitorRequest, StoreError> {
     MonitorRequest::from_json(text.as_bytes()).map_err(|error| StoreError::Unreadable(error.to_string()))
-}
-
-fn key_of(url: &Url) -> UrlKey {
-    UrlKey::of(url, Identity::default())
-}
-
-fn key_of_text(url: &str) -> UrlKey {
-    Url::parse(url).map_or_else(|_| UrlKey::from_bytes([0; 16]), |url| key_of(&url))
-}
-
-fn unreadable(error: serde_json::Error) -> StoreError {
-    StoreError::Unreadable(error.to_string())
 }

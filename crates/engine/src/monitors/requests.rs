@@ -290,8 +290,8 @@ fn response(row: &MonitorRow) -> Result<Monitor, StoreError> {
 
 fn check_response(row: CheckRow) -> Result<Check, StoreError> {
     let unreadable = |_| StoreError::Unreadable("figures of a check".to_owned());
-    let request = MonitorRequest::from_json(row.request.as_bytes())
-        .map_err(|error| StoreError::Unreadable(error.to_string()))?;
+    // A check whose request is damaged has failed.
+    let request = MonitorRequest::from_json(row.request.as_bytes()).ok();
     let ended = row.finished_at.is_some();
     // Those of a running check are not complete.
     let results = row.target_results.filter(|_| ended);
@@ -307,7 +307,7 @@ fn check_response(row: CheckRow) -> Result<Check, StoreError> {
         scheduled_for: row.scheduled_for,
         started_at: row.started_at,
         finished_at: row.finished_at,
-        estimated_credits: Some(check_credits(&request)),
+        estimated_credits: request.as_ref().map(check_credits),
         reserved_credits: None,
         actual_credits: ended.then_some(row.credits),
         billing_status: match (ended, row.credits) {

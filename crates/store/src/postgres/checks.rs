@@ -13,13 +13,15 @@ use uuid::Uuid;
 use crate::account::{Account, portion_seq};
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
-use crate::job::JobKind;
+use crate::job::{JobKind, JobStatus};
+use crate::lease::DAMAGED_JOB;
 use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckPortion, CheckRow, Checks, NewCheck, NewCheckPage,
     StartOutcome,
 };
 use crate::postgres::credits::charge_part;
-use crate::postgres::jobs::insert_job;
+use crate::postgres::jobs::{end_early, insert_job};
+use crate::postgres::monitors::fail_check;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::{Postgres, events};
@@ -51,9 +53,9 @@ impl Checks for Postgres {
         if free.is_none() {
             return Ok(Vec::new());
         }
-        self.write(now, move |transaction, now| {
+        let leased = self.write(now, move |transaction, now| {
             Box::pin(async move {
-                let leased = query(
+                query(
                     "UPDATE harvestman.monitor_check SET lease_until = $2, epoch = epoch + 1
                      FROM (SELECT id AS free FROM harvestman.monitor_check WHERE lease_until <= $1
                         ORDER BY id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED) AS checks
@@ -64,11 +66,32 @@ impl Checks for Postgres {
                 )
                 .bind_all(params![now, now.0.saturating_add(lease_ms), limit])
                 .fetch_all(transaction)
-                .await?;
-                leased.iter().map(|row| check_lease(row, row)).collect()
+                .await
             })
         })
-        .await
+        .await?;
+        let mut leases = Vec::with_capacity(leased.len());
+        for row in &leased {
+            match check_lease(row, row) {
+                Ok(lease) => leases.push(lease),
+                Err(error) => {
+                    let check = JobId(row.id("id")?);
+                    tracing::error!(check.id = %check, %error, "a stored check is damaged");
+                    // Not in the same transaction, which has locked the check before its job.
+                    let ended = self.write(now, move |transaction, now| {
+                        Box::pin(async move {
+                            end_early(transaction, check, (JobStatus::Failed, Some(DAMAGED_JOB)), now)
+                                .await?;
+                            fail_check(transaction, check, DAMAGED_JOB, now).await
+                        })
+                    });
+                    if let Err(error) = ended.await {
+                        tracing::warn!(check.id = %check, %error, "cannot end a damaged check; retrying when its lease expires");
+                    }
+                }
+            }
+        }
+        Ok(leases)
     }
 
     async fn renew_check(

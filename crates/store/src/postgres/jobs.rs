@@ -120,8 +120,7 @@ impl Jobs for Postgres {
                         let kind = parse_kind(&row)?;
                         if kind == JobKind::Agent {
                             let mut log = EventLog::read(&row)?;
-                            let data = Some(r#"{"creditsUsed":0}"#.to_owned());
-                            log.add(kind, Event::Cancelled, data, now);
+                            log.add_end(kind, Event::Cancelled, now);
                             events::save(transaction, job, &log).await?;
                         }
                         Ok(CancelOutcome::Cancelled(kind))
@@ -224,7 +223,17 @@ pub(super) async fn end_early(
         .bind(job)
         .fetch_all(client)
         .await?;
-    let in_flight = begun_pages(&shards)?;
+    let in_flight = match begun_pages(&shards) {
+        Ok(begun) => begun,
+        Err(_) => {
+            // It cannot be read.
+            query("UPDATE harvestman.shard SET progress = $2 WHERE job_id = $1")
+                .bind_all(params![job, json_text(&Progress::default())?])
+                .execute(client)
+                .await?;
+            0
+        }
+    };
     let ended = query(
         "UPDATE harvestman.job SET status = $4, error = $5, admitted = least(admitted, completed + failed + $3),
             sweep = true, completed_at = $2, expires_at = $2 + retention_ms

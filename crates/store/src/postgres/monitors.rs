@@ -172,7 +172,7 @@ async fn cancel_check_jobs(
     .await?;
     let mut cancelled = Vec::new();
     if let Some(check) = check {
-        for job in fetching_jobs(&check)? {
+        for job in fetching_jobs(&check).unwrap_or_default() {
             if mark_cancelled(client, job, now).await? {
                 cancelled.push(job);
             }

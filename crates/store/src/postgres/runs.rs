@@ -267,7 +267,7 @@ async fn next_place(
 }
 
 /// Locks the job and returns its event log if this lease is still valid and the job is running.
-async fn owned_log(
+pub(super) async fn owned_log(
     client: &Client,
     job: JobId,
     shard: u32,

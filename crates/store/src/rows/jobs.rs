@@ -11,6 +11,7 @@ use crate::job::{JobError, JobKind, JobRow, JobStatus};
 use crate::lease::{DueWork, Lease};
 use crate::prepared::parse_source;
 use crate::signal::JobSignal;
+use crate::value::{Value, params};
 
 /// Parses the kind of a job, from a row with `kind`.
 pub(crate) fn parse_kind(row: &impl Columns) -> Result<JobKind, StoreError> {
@@ -136,6 +137,21 @@ pub(crate) fn job_row(row: &impl Columns) -> Result<JobRow, StoreError> {
         error: row.maybe_text("error")?,
         zero_data_retention: row.count("zero_data_retention")? > 0,
     })
+}
+
+/// Returns the `request`, `url`, `base`, `warnings` and `created_at` of a job, with defaults for those that cannot be read.
+pub(crate) fn readable_job(row: &impl Columns, now: Timestamp) -> Vec<Value> {
+    let is_list = |text: &String| serde_json::from_str::<Vec<String>>(text).is_ok();
+    params![
+        row.text("request").unwrap_or_else(|_| "{}".to_owned()),
+        row.text("url").unwrap_or_default(),
+        row.text("base").unwrap_or_default(),
+        row.text("warnings")
+            .ok()
+            .filter(is_list)
+            .unwrap_or_else(|| "[]".to_owned()),
+        row.time("created_at").unwrap_or(now),
+    ]
 }
 
 /// Builds an error list entry from a row with `scrape_id`, `at`, `url`, `code` and `message`.

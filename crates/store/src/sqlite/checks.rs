@@ -11,14 +11,16 @@ use harvestman_core::url_key::UrlKey;
 use crate::account::{Account, portion_seq};
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
-use crate::job::JobKind;
+use crate::job::{JobKind, JobStatus};
+use crate::lease::DAMAGED_JOB;
 use crate::monitor::{
     CheckEnd, CheckLease, CheckPageChunk, CheckPortion, CheckRow, Checks, NewCheck, NewCheckPage,
     StartOutcome,
 };
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 use crate::sqlite::credits::charge_call;
-use crate::sqlite::jobs::insert_job;
+use crate::sqlite::jobs::{end_early, insert_job};
+use crate::sqlite::monitors::fail_check;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
@@ -58,12 +60,20 @@ impl Checks for Sqlite {
                 .await?;
                 let mut leases = Vec::with_capacity(leased.len());
                 for row in leased {
+                    let check = JobId(row.id("id")?);
                     let job =
                         query("SELECT team_id, key_id, request, base, retention_ms FROM job WHERE id = ?1")
-                            .bind(row.id("id")?)
+                            .bind(check)
                             .fetch_one(&mut *connection)
                             .await?;
-                    leases.push(check_lease(&row, &job)?);
+                    match check_lease(&row, &job) {
+                        Ok(lease) => leases.push(lease),
+                        Err(error) => {
+                            tracing::error!(check.id = %check, %error, "a stored check is damaged");
+                            end_early(connection, check, (JobStatus::Failed, Some(DAMAGED_JOB)), now).await?;
+                            fail_check(connection, check, DAMAGED_JOB, now).await?;
+                        }
+                    }
                 }
                 Ok(leases)
             })

@@ -106,8 +106,7 @@ impl Jobs for Sqlite {
                         let kind = parse_kind(&row)?;
                         if kind == JobKind::Agent {
                             let mut log = EventLog::read(&row)?;
-                            let data = Some(r#"{"creditsUsed":0}"#.to_owned());
-                            log.add(kind, Event::Cancelled, data, now);
+                            log.add_end(kind, Event::Cancelled, now);
                             events::save(connection, job, &log).await?;
                         }
                         Ok(CancelOutcome::Cancelled(kind))
@@ -279,7 +278,17 @@ pub(crate) async fn end_early(
         .bind(job)
         .fetch_all(&mut *connection)
         .await?;
-    let in_flight = begun_pages(&shards)?;
+    let in_flight = match begun_pages(&shards) {
+        Ok(begun) => begun,
+        Err(_) => {
+            // It cannot be read.
+            query("UPDATE shard SET progress = ?2 WHERE job_id = ?1")
+                .bind_all(params![job, json_text(&Progress::default())?])
+                .execute(&mut *connection)
+                .await?;
+            0
+        }
+    };
     let ended = query(
         "UPDATE job SET status = ?4, error = ?5, admitted = min(admitted, completed + failed + ?3),
             sweep = 1, completed_at = ?2, expires_at = ?2 + retention_ms

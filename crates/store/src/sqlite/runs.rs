@@ -256,7 +256,7 @@ async fn next_place(
 }
 
 /// Returns whether this lease is still valid.
-async fn owns(
+pub(crate) async fn owns(
     connection: &mut SqliteConnection,
     job: JobId,
     shard: u32,

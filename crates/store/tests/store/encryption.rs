@@ -23,14 +23,14 @@ fn key(text: &str) -> Option<SecretKey> {
     Some(SecretKey::parse(text).unwrap())
 }
 
-fn with_key(folder: &TestFolder, text: &str) -> StoreConfig {
+pub(crate) fn with_key(folder: &TestFolder, text: &str) -> StoreConfig {
     StoreConfig {
         secret_key: key(text),
         ..folder.config()
     }
 }
 
-async fn open(config: &StoreConfig) -> Store {
+pub(crate) async fn open(config: &StoreConfig) -> Store {
     Store::open(config).await.unwrap()
 }
 
@@ -49,14 +49,14 @@ async fn refusal(config: &StoreConfig) -> String {
 }
 
 /// A team with a secret of each kind.
-struct Owner {
+pub(crate) struct Owner {
     team: TeamId,
     job: NewJob,
     monitor: MonitorId,
 }
 
 impl Owner {
-    async fn create(store: &Store) -> Self {
+    pub(crate) async fn create(store: &Store) -> Self {
         let team = store.ensure_team("team").await.unwrap();
         store.set_webhook_secret(team, "hush-secret").await.unwrap();
         store
@@ -133,7 +133,7 @@ const VALUES: &str = "SELECT webhook_secret AS value FROM @team UNION ALL SELECT
 const PROFILES: &str = "SELECT size_bytes, zstd FROM @profile";
 
 /// Returns everything that may be encrypted as it is in the database, and the id of the key.
-async fn stored(folder: &TestFolder) -> String {
+pub(crate) async fn stored(folder: &TestFolder) -> String {
     let mut values = Vec::new();
     let profile = |size: i64, bytes: &[u8]| {
         String::from_utf8(zstd::bulk::decompress(bytes, usize::try_from(size).unwrap()).unwrap()).unwrap()

@@ -1,0 +1,221 @@
+//! Rows that cannot be read: the job or check fails, and no other is affected.
+
+use harvestman_core::api::monitor_response::CheckStatus;
+use harvestman_core::ids::{JobId, MonitorId};
+use harvestman_store::{
+    DeliveryQuery, EventSubject, JobKind, JobStatus, NewCheck, NewJob, NewMonitor, StartOutcome, Store,
+    StoreError, new_id,
+};
+
+use crate::encryption::{Owner, open, stored, with_key};
+use crate::faults::tamper;
+use crate::fixtures::{
+    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, later, lease_all, new_job, run_sql,
+};
+
+/// Changes the database of a closed store and opens it again. `@` begins the name of a table.
+async fn damage(folder: &TestFolder, store: Store, statements: &[&str]) -> Store {
+    store.close().await.unwrap();
+    for statement in statements {
+        match folder.is_exclusive() {
+            true => tamper(folder, statement.replace('@', "").leak()).await,
+            false => run_sql(folder.name(), &statement.replace('@', "harvestman.")),
+        }
+    }
+    folder.open().await
+}
+
+/// Asserts that the job has failed, and that its receiver gets one event for that.
+async fn assert_failed(store: &Store, job: &NewJob) {
+    let row = store.job(job.team, job.id, NOW).await.unwrap().unwrap();
+    assert_eq!(row.status, JobStatus::Failed);
+    let error = row.error.unwrap();
+    assert!(error.contains("damaged"), "{error}");
+    store.pace_counts(job.id).await.unwrap();
+    assert_eq!(lease_all(store, later(2 * LEASE_MS)).await, []);
+    let all = DeliveryQuery {
+        after: 0,
+        state: None,
+        limit: 10,
+    };
+    let log = store.delivery_log(job.team, job.id, &all).await;
+    let events: Vec<String> = log
+        .unwrap()
+        .deliveries
+        .into_iter()
+        .map(|event| event.event)
+        .collect();
+    assert_eq!(events, ["crawl.started", "crawl.failed"]);
+}
+
+async fn a_job_with_a_damaged_row_fails_alone(folder: TestFolder) {
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let (bad, good) = (crawl_with_events(team, 5), crawl(team, 5));
+    for job in [&bad, &good] {
+        store.create_crawl(job, None).await.unwrap();
+    }
+    let row = "UPDATE @job SET created_at = -1, warnings = '[' WHERE webhook_events > 0";
+    let progress =
+        "UPDATE @shard SET progress = '{' WHERE job_id = (SELECT id FROM @job WHERE webhook_events > 0)";
+    let store = damage(&folder, store, &[row, progress]).await;
+    let leases = lease_all(&store, NOW).await;
+    assert_eq!(
+        leases.iter().map(|lease| lease.job).collect::<Vec<_>>(),
+        [good.id]
+    );
+    store.cancel(team, good.id, NOW).await.unwrap();
+    assert_failed(&store, &bad).await;
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_job_with_a_damaged_row_fails_alone_on_sqlite() {
+    a_job_with_a_damaged_row_fails_alone(TestFolder::new("damaged-row")).await;
+}
+
+#[tokio::test]
+async fn a_job_with_a_damaged_row_fails_alone_on_postgresql() {
+    a_job_with_a_damaged_row_fails_alone(TestFolder::postgres("damaged-row")).await;
+}
+
+#[tokio::test]
+async fn a_job_whose_request_is_not_utf8_fails_alone() {
+    let folder = TestFolder::new("damaged-utf8");
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let job = crawl_with_events(team, 5);
+    store.create_crawl(&job, None).await.unwrap();
+    let store = damage(
+        &folder,
+        store,
+        &["UPDATE @job SET request = CAST(x'7bff' AS TEXT)"],
+    )
+    .await;
+    assert_eq!(lease_all(&store, NOW).await, []);
+    assert_failed(&store, &job).await;
+    store.close().await.unwrap();
+}
+
+async fn only_the_owner_fails_a_damaged_job(folder: TestFolder) {
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let job = crawl_with_events(team, 5);
+    store.create_crawl(&job, None).await.unwrap();
+    let progress = "UPDATE @shard SET progress = '{'";
+    let store = damage(&folder, store, &[progress]).await;
+    let former = lease_all(&store, NOW).await.remove(0);
+    let lease = lease_all(&store, later(LEASE_MS)).await.remove(0);
+    let error = store.load(&lease).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unreadable(_)), "{error:?}");
+    assert!(!store.fail_damaged(&former, NOW).await.unwrap());
+    assert!(store.fail_damaged(&lease, NOW).await.unwrap());
+    assert!(!store.fail_damaged(&lease, NOW).await.unwrap());
+    assert_failed(&store, &job).await;
+    let started = store.due_event(job.id, NOW).await.unwrap().unwrap();
+    let EventSubject::Job { error: Some(error) } = started.subject else {
+        panic!("{started:?}");
+    };
+    assert!(error.contains("damaged"), "{error}");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn only_the_owner_fails_a_damaged_job_on_sqlite() {
+    only_the_owner_fails_a_damaged_job(TestFolder::new("damaged-owner")).await;
+}
+
+#[tokio::test]
+async fn only_the_owner_fails_a_damaged_job_on_postgresql() {
+    only_the_owner_fails_a_damaged_job(TestFolder::postgres("damaged-owner")).await;
+}
+
+async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    let mut checks = Vec::new();
+    for name in ["bad", "good"] {
+        let monitor = NewMonitor {
+            id: MonitorId(new_id()),
+            team,
+            key: None,
+            request: "{}".to_owned(),
+            base: String::new(),
+            next_run_at: later(1000),
+            created_at: NOW,
+        };
+        assert!(store.create_monitor(&monitor, 10).await.unwrap());
+        let check = NewCheck {
+            monitor: monitor.id,
+            job: NewJob {
+                url: name.to_owned(),
+                ..new_job(team, JobKind::Monitor, 0)
+            },
+            due: None,
+            jobs: vec![JobId(new_id())],
+        };
+        assert_eq!(store.start_check(&check).await, Ok(StartOutcome::Started));
+        checks.push(check);
+    }
+    let jobs = "UPDATE @monitor_check SET jobs = '[' WHERE id = (SELECT id FROM @job WHERE url = 'bad')";
+    let store = damage(&folder, store, &[jobs]).await;
+    let leases = store.lease_checks(NOW, LEASE_MS, 10).await.unwrap();
+    let ids: Vec<JobId> = leases.iter().map(|lease| lease.check).collect();
+    assert_eq!(ids, [checks[1].job.id]);
+    let bad = &checks[0];
+    let row = store.check(bad.monitor, bad.job.id, NOW).await.unwrap().unwrap();
+    assert_eq!(row.status, CheckStatus::Failed);
+    assert!(row.error.unwrap().contains("damaged"));
+    let job = store.job(team, bad.job.id, NOW).await.unwrap().unwrap();
+    assert_eq!(job.status, JobStatus::Failed);
+    let next = NewCheck {
+        job: NewJob {
+            id: JobId(new_id()),
+            ..bad.job.clone()
+        },
+        ..bad.clone()
+    };
+    assert_eq!(store.start_check(&next).await, Ok(StartOutcome::Started));
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_check_with_a_damaged_row_fails_alone_on_sqlite() {
+    a_check_with_a_damaged_row_fails_alone(TestFolder::new("damaged-check")).await;
+}
+
+#[tokio::test]
+async fn a_check_with_a_damaged_row_fails_alone_on_postgresql() {
+    a_check_with_a_damaged_row_fails_alone(TestFolder::postgres("damaged-check")).await;
+}
+
+async fn requests_of_other_keys_and_versions_are_readable_elsewhere(folder: TestFolder) {
+    let store = open(&with_key(&folder, "the first secret key")).await;
+    Owner::create(&store).await;
+    let stored = stored(&folder).await;
+    let sealed = stored.lines().find(|line| line.starts_with('{')).unwrap();
+    let other_key = sealed.replace("sealed:1:", "sealed:1:0123456789abcdef:");
+    let damaged = sealed.replace("\",\"url\"", "AAAA\",\"url\"");
+    assert_ne!(damaged, sealed);
+    let is_shared = !folder.is_exclusive();
+    for (request, expected) in [
+        (sealed, is_shared),
+        (r#"{"url":"http://site.test/","new":true}"#, is_shared),
+        (&*other_key, true),
+        (&*damaged, false),
+        (r#"{"url":"#, false),
+    ] {
+        assert_eq!(store.may_be_readable_elsewhere(request), expected, "{request}");
+    }
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn requests_of_other_keys_and_versions_are_readable_elsewhere_on_sqlite() {
+    requests_of_other_keys_and_versions_are_readable_elsewhere(TestFolder::new("elsewhere")).await;
+}
+
+#[tokio::test]
+async fn requests_of_other_keys_and_versions_are_readable_elsewhere_on_postgresql() {
+    requests_of_other_keys_and_versions_are_readable_elsewhere(TestFolder::postgres("elsewhere")).await;
+}

@@ -94,12 +94,16 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
     let mut server = TestServer::start().await;
     server.post("/console/api/webhook-secret", &json!({})).await.ok();
-    site.hold_after(1);
-    let options = json!({ "headers": { "Authorization": "Bearer hush" } });
-    let crawl = server
-        .crawl(&json!({ "url": site.url("/"), "scrapeOptions": options }))
-        .await;
-    site.wait_for_requests(2).await;
+    let headers = json!({ "Authorization": "Bearer hush" });
+    let batch = json!({ "urls": [site.url("/")], "headers": headers });
+    let batch = server.batch(&batch).await;
+    server.wait_for_end(&batch).await;
+    let mut request = json!({ "url": site.url("/"), "limit": 1, "scrapeOptions": { "headers": headers } });
+    let ended = server.crawl(&request).await;
+    server.wait(&ended).await;
+    site.hold_after(0);
+    request["limit"] = 2.into();
+    let crawl = server.crawl(&request).await;
     let discard = ["discard-secrets", "--yes"];
     let (good, text) = server.run_command(&discard);
     assert!(
@@ -118,7 +122,7 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     let (good, text) = server.run_command(&discard);
     for line in [
         "1  webhook secrets of teams",
-        "1  requests of jobs",
+        "3  requests of jobs",
         "1  unfinished jobs failed",
     ] {
         assert!(good && text.contains(line), "{text}");
@@ -128,6 +132,17 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     let status = server.get(&format!("/v2/crawl/{crawl}")).await.ok();
     assert_eq!(status["status"], "failed", "{status}");
     assert_contains(&status, "/error", "key that is lost");
+
+    let id = batch.rsplit('/').next().unwrap();
+    let more = json!({ "urls": [site.url("/a")], "appendToId": id });
+    let append = server.post("/v2/batch/scrape", &more).await;
+    let path = format!("/console/api/jobs/{ended}/continue");
+    let continuation = server.post(&path, &json!({})).await;
+    for refused in [append, continuation] {
+        assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));
+        let error = refused.json["error"].as_str().unwrap();
+        assert!(error.contains("`headers`"), "{error}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -149,6 +149,13 @@ impl SessionError {
         Self::NoReplay("it converted an uploaded file, so there is no page to open".to_owned())
     }
 
+    /// The stored headers or actions of the scrape were discarded.
+    pub fn discarded() -> Self {
+        Self::NoReplay(
+            "the key that encrypted its headers and actions is lost; scrape the page again".to_owned(),
+        )
+    }
+
     /// The scrape is still running.
     pub fn running() -> Self {
         Self::NoReplay("it is still running; try again when it has completed".to_owned())

@@ -10,7 +10,7 @@ use harvestman_store::{AddPagesOutcome, Idempotency, JobKind, NewJob, Principal}
 use crate::clock;
 use crate::context::Engine;
 use crate::error::{job_not_found, key_reused};
-use crate::jobs::{new_job, subscribed};
+use crate::jobs::{new_job, stored_request, subscribed};
 
 impl Engine {
     /// Stores a batch scrape and starts it, or adds its pages to the batch named by `appendToId`. Returns the
@@ -85,7 +85,7 @@ impl Engine {
         let row = row?
             .filter(|row| row.kind == JobKind::BatchScrape)
             .ok_or_else(job_not_found)?;
-        options.check_append(&BatchOptions::from_json(row.request.as_bytes())?)?;
+        options.check_append(&stored_request(&row.request, BatchOptions::from_json)?)?;
         let added = store
             .add_pages(principal.team, batch, pages, idempotency.as_ref(), clock::now())
             .await;

@@ -11,7 +11,7 @@ use harvestman_store::{ContinueOutcome, CreateOutcome, Idempotency, JobKind, Job
 use crate::clock;
 use crate::context::Engine;
 use crate::error::job_not_found;
-use crate::jobs::{new_job, subscribed};
+use crate::jobs::{new_job, stored_request, subscribed};
 
 impl Engine {
     /// Stores a crawl and starts it. Returns once the job is stored. The same idempotency key with the same
@@ -33,8 +33,8 @@ impl Engine {
     /// URLs that failed, were not fetched or exceeded the limit, and skips all other URLs that the earlier one knew.
     ///
     /// # Errors
-    /// 404 if there is no such crawl; 409 if it is still running, left no URL to fetch, knows too many URLs, or did
-    /// not store them (zero data retention).
+    /// 404 if there is no such crawl; 409 if it is still running, left no URL to fetch, knows too many URLs, did not
+    /// store them (zero data retention), or cannot read its request ([`stored_request`]).
     pub async fn continue_crawl(
         &self,
         principal: &Principal,
@@ -56,7 +56,7 @@ impl Engine {
                     .to_owned(),
             );
         }
-        let request = CrawlRequest::from_json(row.request.as_bytes())?;
+        let request = stored_request(&row.request, CrawlRequest::from_json)?;
         self.check_crawl(&request).await?;
         self.afford(principal, None).await?;
         let job = self.crawl_job(principal, &request, base)?;

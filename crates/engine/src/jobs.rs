@@ -9,7 +9,7 @@ use harvestman_core::ids::JobId;
 use harvestman_core::webhook::{Event, Family};
 use harvestman_store::{
     CancelOutcome, CreateOutcome, Idempotency, JobKind, JobStatus, NewJob, Principal, StoreError,
-    WebhookEvents,
+    WebhookEvents, discarded_parts,
 };
 use serde::Serialize;
 
@@ -41,6 +41,27 @@ pub(crate) fn new_job(
         created_at: clock::now(),
         zero_data_retention: false,
         retention_ms: u64::try_from(context.config.retention.as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+/// Reads the stored request of a job that is to go on.
+///
+/// # Errors
+/// 409 if it cannot be read, or a part of it was discarded because its key is lost.
+pub(crate) fn stored_request<T>(
+    request: &str,
+    read: impl FnOnce(&[u8]) -> Result<T, ApiError>,
+) -> Result<T, ApiError> {
+    let discarded = discarded_parts(request);
+    if !discarded.is_empty() {
+        return Err(ApiError::conflict(format!(
+            "the key that encrypted `{}` of this job is lost; start a new one",
+            discarded.join("` and `")
+        )));
+    }
+    read(request.as_bytes()).map_err(|error| {
+        tracing::error!(%error, "cannot read a stored request");
+        ApiError::conflict("the stored options of this job cannot be read; start a new one")
     })
 }
 

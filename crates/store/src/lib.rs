@@ -88,6 +88,7 @@ pub use postgres::postgres_versions;
 pub use prepared::blocking;
 pub use run::{AgentOutcome, RunEnd, RunEvent, RunRow, RunStep, ThreadPlace};
 pub use scrape::{OriginState, ScrapeOrigin, ScrapeResult, StoredScrape};
+pub use secrets::discarded_parts;
 pub use session::{NewSession, SessionEnd, SessionRow};
 pub use session_file::{NewSessionFile, SessionFileRow};
 pub use share::{Demand, Holding, RateGrant};

@@ -223,6 +223,18 @@ impl KeyRing {
     }
 }
 
+/// Returns the parts of a stored request that were discarded because their key is lost.
+pub fn discarded_parts(request: &str) -> Vec<&'static str> {
+    let Ok(request) = serde_json::from_str::<Json>(request) else {
+        return Vec::new();
+    };
+    let is_discarded = |part: &&str| {
+        let values = [request.get(part), request["scrapeOptions"].get(part)];
+        values.contains(&Some(&Json::Null))
+    };
+    PARTS.into_iter().filter(is_discarded).collect()
+}
+
 fn unreadable() -> StoreError {
     StoreError::Unreadable("a value that was encrypted".to_owned())
 }
@@ -400,6 +412,25 @@ mod tests {
                 "{form:?}"
             );
             assert_eq!(none.renew(form, &sealed), Err(StoreError::UnknownKey), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn discarded_parts_are_named() {
+        let lost = keys(Some("the lost secret key"), &[])
+            .seal(Form::Request, REQUEST)
+            .unwrap();
+        let kept = keys(Some("0123456789abcdef"), &[])
+            .without_lost_parts(&lost)
+            .unwrap();
+        assert_eq!(discarded_parts(&kept), PARTS);
+        for request in [
+            REQUEST,
+            "{}",
+            "no JSON",
+            r#"{"formats":[{"schema":{"default":{"headers":null}}}]}"#,
+        ] {
+            assert_eq!(discarded_parts(request), Vec::<&str>::new(), "{request}");
         }
     }
 

@@ -8,7 +8,7 @@ use harvestman_core::api::scrape::ScrapeRequest;
 use harvestman_core::interact::SessionError;
 use harvestman_core::scope::has_origin_of;
 use harvestman_core::time::Timestamp;
-use harvestman_store::{JobKind, OriginState, ScrapeOrigin};
+use harvestman_store::{JobKind, OriginState, ScrapeOrigin, discarded_parts};
 use url::Url;
 
 use crate::error::internal_error;
@@ -42,6 +42,12 @@ impl Replay {
         let url = Url::parse(&origin.url).map_err(internal_error)?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(SessionError::upload().into());
+        }
+        if discarded_parts(&origin.request)
+            .iter()
+            .any(|part| *part != "webhook")
+        {
+            return Err(SessionError::discarded().into());
         }
         let request = origin.request.as_bytes();
         let (fallback, options) = match origin.kind {
@@ -152,6 +158,11 @@ mod tests {
             ..page.clone()
         };
         assert!(refused(upload, 9).contains("uploaded file"));
+        let incomplete = ScrapeOrigin {
+            request: r#"{"url":"https://site.test/","headers":null}"#.to_owned(),
+            ..page.clone()
+        };
+        assert!(refused(incomplete, 9).contains("is lost"));
         let running = ScrapeOrigin {
             state: OriginState::Running,
             expires_at: None,

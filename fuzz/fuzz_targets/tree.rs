@@ -12,7 +12,8 @@ use url::Url;
 /// scope, copies the selected option, knows one public id less, keeps declarative shadow roots as they are, and ignores
 /// the next part of a table while a `thead` is open in a template.
 const DIFFERENT: &[&str] = &[
-    "annotation-xml", "<svg", "<math", "search", "keygen", "selectedcontent", "silmaril", "shadowrootmode", "<thead",
+    "annotation-xml", "<svg", "<math", "search", "keygen", "selectedcontent", "silmaril", "shadowrootmode",
+    "<thead",
 ];
 /// Pages with more tags may reach the limits of depth.
 const TAGS: usize = 60;

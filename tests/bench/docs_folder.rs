@@ -126,12 +126,7 @@ mod tests {
         let body = String::from_utf8(respond(folder, "/Cargo.toml")).unwrap();
         assert!(body.starts_with("HTTP/1.1 200 ") && body.contains("harvestman-tests"));
         for path in [
-            "/../Cargo.toml",
-            "/%2e%2e/Cargo.toml",
-            "/bench",
-            "/none",
-            "Cargo.toml",
-            "/bench/",
+            "/../Cargo.toml", "/%2e%2e/Cargo.toml", "/bench", "/none", "Cargo.toml", "/bench/",
         ] {
             assert!(respond(folder, path).starts_with(b"HTTP/1.1 404 "), "{path}");
         }

@@ -11,24 +11,9 @@ use tokio::task::JoinHandle;
 
 /// Paths whose response can never become a page.
 pub const BROKEN: &[&str] = &[
-    "/bomb-gzip",
-    "/bomb-stacked",
-    "/ten-gigabytes",
-    "/endless",
-    "/endless-chunks",
-    "/bad-chunks",
-    "/short-file",
-    "/both-lengths",
-    "/two-lengths",
-    "/many-headers",
-    "/endless-headers",
-    "/endless-interim",
-    "/no-http",
-    "/reset",
-    "/closed",
-    "/circle",
-    "/endless-redirects",
-    "/inward",
+    "/bomb-gzip", "/bomb-stacked", "/ten-gigabytes", "/endless", "/endless-chunks", "/bad-chunks",
+    "/short-file", "/both-lengths", "/two-lengths", "/many-headers", "/endless-headers", "/endless-interim",
+    "/no-http", "/reset", "/closed", "/circle", "/endless-redirects", "/inward",
 ];
 
 /// Paths of pages that end early.
@@ -39,19 +24,8 @@ pub const SLOW: &[&str] = &["/silent", "/slow-head", "/drip"];
 
 /// Paths of pages that are hard to parse but valid.
 pub const HARD_TO_PARSE: &[&str] = &[
-    "/deep",
-    "/unclosed",
-    "/attributes",
-    "/wide-table",
-    "/no-utf8",
-    "/unknown-charset",
-    "/wrong-charset",
-    "/half-characters",
-    "/brackets",
-    "/entities",
-    "/bad-headers",
-    "/unknown-coding",
-    "/no-gzip",
+    "/deep", "/unclosed", "/attributes", "/wide-table", "/no-utf8", "/unknown-charset", "/wrong-charset",
+    "/half-characters", "/brackets", "/entities", "/bad-headers", "/unknown-coding", "/no-gzip",
 ];
 
 /// A running hostile site.

@@ -69,22 +69,7 @@ fn dns_response(packet: &[u8]) -> Option<Vec<u8>> {
     response.extend_from_slice(question);
     if has_address {
         response.extend([
-            0xc0,
-            HEADER_BYTES as u8,
-            0,
-            1,
-            0,
-            1,
-            0,
-            0,
-            0,
-            60,
-            0,
-            4,
-            127,
-            0,
-            0,
-            1,
+            0xc0, HEADER_BYTES as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1,
         ]);
     }
     Some(response)

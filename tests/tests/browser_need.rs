@@ -299,11 +299,7 @@ async fn the_fetched_page_is_kept_if_the_browser_adds_nothing() {
     assert_eq!(
         reasons,
         [
-            "nothingAdded",
-            "nothingAdded",
-            "nothingAdded",
-            "unhelpful",
-            "unhelpful"
+            "nothingAdded", "nothingAdded", "nothingAdded", "unhelpful", "unhelpful"
         ]
     );
     assert_eq!(

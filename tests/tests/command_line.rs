@@ -73,13 +73,7 @@ async fn one_format_is_printed_as_text_and_several_as_json() {
     let (text, _) = printed(&run(&server, &["scrape", &url, "--formats", "links"]).await, 0);
     assert_eq!(lines(&text), [json!([site.url("/")])]);
     let both = [
-        "scrape",
-        "--url",
-        &url,
-        "--formats",
-        "markdown",
-        "--formats",
-        "links",
+        "scrape", "--url", &url, "--formats", "markdown", "--formats", "links",
     ];
     let (text, _) = printed(&run(&server, &both).await, 0);
     let document = &lines(&text)[0];
@@ -242,13 +236,7 @@ async fn monitors_are_created_run_read_and_deleted() {
     let site = small_site().serve().await;
     let page = site.url("/a");
     let create = [
-        "monitor",
-        "create",
-        &page,
-        "--name",
-        "A",
-        "--schedule",
-        "every 30 minutes",
+        "monitor", "create", &page, "--name", "A", "--schedule", "every 30 minutes",
     ];
     let (id, stderr) = printed(&run(&server, &create).await, 0);
     let id = id.trim();
@@ -311,13 +299,7 @@ async fn monitors_are_created_run_read_and_deleted() {
         ),
         (
             &[
-                "monitor",
-                "create",
-                &page,
-                "--name",
-                "A",
-                "--schedule",
-                "whenever",
+                "monitor", "create", &page, "--name", "A", "--schedule", "whenever",
             ],
             1,
             "is not understood",
@@ -380,14 +362,7 @@ async fn an_agent_is_continued_and_an_extract_cancelled() {
         (&["agent", "words", "--show-trace", JOB], 2, "remove the request"),
         (
             &[
-                "agent",
-                "words",
-                "--thread-id",
-                JOB,
-                "--schema",
-                schema,
-                "--urls",
-                &url,
+                "agent", "words", "--thread-id", JOB, "--schema", schema, "--urls", &url,
             ],
             1,
             "no such thread",

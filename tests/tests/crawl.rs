@@ -189,14 +189,7 @@ async fn redirects_errors_and_duplicates_are_reported() {
             Page::links(
                 "home",
                 &[
-                    "/moved",
-                    "/target",
-                    "/gone",
-                    "/away",
-                    "/a",
-                    "/a#part",
-                    "/a/",
-                    "/picture.png",
+                    "/moved", "/target", "/gone", "/away", "/a", "/a#part", "/a/", "/picture.png",
                 ],
             ),
         )

@@ -246,11 +246,7 @@ async fn redirects_out_of_scope_are_dropped() {
             (
                 "/docs",
                 &[
-                    "/docs/moved",
-                    "/docs/up",
-                    "/docs/away",
-                    "/docs/gone",
-                    "/docs/last",
+                    "/docs/moved", "/docs/up", "/docs/away", "/docs/gone", "/docs/last",
                 ],
             ),
             ("/docs/here", &["/docs/behind"]),
@@ -357,16 +353,8 @@ async fn every_kind_of_link_is_followed_relative_to_the_base_url() {
         <map><area href='by-area'></map><iframe src='by-iframe'></iframe><img src='by-img'><a>no address</a>\
         <a href='#top'>top</a><form action='by-form'></form></body></html>";
     let followed = [
-        "/sub/by-next",
-        "/sub/by-prev",
-        "/sub/by-canonical",
-        "/sub/by-alternate",
-        "/sub/by-a",
-        "/sub/by-nofollow",
-        "/absolute",
-        "/sub/?query",
-        "/sub/by-area",
-        "/sub/by-iframe",
+        "/sub/by-next", "/sub/by-prev", "/sub/by-canonical", "/sub/by-alternate", "/sub/by-a",
+        "/sub/by-nofollow", "/absolute", "/sub/?query", "/sub/by-area", "/sub/by-iframe",
     ];
     let mut site = Site::new().page("/", Page::html(body));
     for path in followed {

@@ -8,16 +8,7 @@ use harvestman_tests::{NameServer, Page, Site, TestServer};
 use serde_json::{Value, json};
 
 const SPELLINGS: &[&str] = &[
-    "/a",
-    "/a/",
-    "/a#part",
-    "/./b/../a",
-    "/a/index.html",
-    "/a/index.php",
-    "/a?x=1",
-    "/a?x=2",
-    "/a/?x=1",
-    "/A",
+    "/a", "/a/", "/a#part", "/./b/../a", "/a/index.html", "/a/index.php", "/a?x=1", "/a?x=2", "/a/?x=1", "/A",
 ];
 
 #[tokio::test]
@@ -29,15 +20,7 @@ async fn similar_urls_are_deduplicated_by_option() {
         (
             json!({ "deduplicateSimilarURLs": false }),
             &[
-                "/",
-                "/a",
-                "/a/",
-                "/a/index.html",
-                "/a/index.php",
-                "/a?x=1",
-                "/a?x=2",
-                "/a/?x=1",
-                "/A",
+                "/", "/a", "/a/", "/a/index.html", "/a/index.php", "/a?x=1", "/a?x=2", "/a/?x=1", "/A",
             ],
         ),
         (

@@ -62,10 +62,7 @@ async fn a_team_has_64_pages_in_flight_by_default_even_on_one_private_host() {
     assert_fields(&response, json!({ "concurrency": 64, "maxConcurrency": 64 }));
     let queue = server.get("/v2/team/queue-status").await.ok();
     let counts = [
-        "jobsInQueue",
-        "activeJobsInQueue",
-        "waitingJobsInQueue",
-        "maxConcurrency",
+        "jobsInQueue", "activeJobsInQueue", "waitingJobsInQueue", "maxConcurrency",
     ];
     assert_eq!(counts.map(|name| queue[name].as_u64().unwrap()), [80, 64, 16, 64]);
     site.release();

@@ -204,12 +204,7 @@ async fn only_children_of_the_start_page_are_visited_by_default() {
             (
                 "/docs",
                 &[
-                    "/docs/",
-                    "/docs/a",
-                    "/docs-old",
-                    "/",
-                    "/docs/../blog",
-                    "/docs?page=2",
+                    "/docs/", "/docs/a", "/docs-old", "/", "/docs/../blog", "/docs?page=2",
                 ],
             ),
             ("/docs/", &["/docs/only-with-slash"]),
@@ -290,12 +285,7 @@ async fn links_to_assets_and_other_schemes_are_not_followed() {
     let mut pages = requested[1..].to_vec();
     pages.sort();
     let expected = [
-        "/",
-        "/page.html",
-        "/page.php",
-        "/readme.txt",
-        "/report.pdf",
-        "/v1.2",
+        "/", "/page.html", "/page.php", "/readme.txt", "/report.pdf", "/v1.2",
     ];
     assert_eq!(pages, expected, "documents are fetched, assets are not");
 }

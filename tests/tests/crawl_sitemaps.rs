@@ -95,12 +95,7 @@ async fn sitemap_entries_are_filtered_and_have_depth_0() {
         .page(
             "/sitemap.xml",
             urlset(&[
-                "/docs/a",
-                "/docs/a#twice",
-                "/docs/draft",
-                "/elsewhere",
-                "/docs/private",
-                "/docs/p.png",
+                "/docs/a", "/docs/a#twice", "/docs/draft", "/elsewhere", "/docs/private", "/docs/p.png",
             ]),
         )
         .serve()

@@ -82,14 +82,7 @@ async fn a_map_lists_sitemap_page_and_links_without_further_fetches() {
     assert_eq!(
         with_queries,
         [
-            "/",
-            "/pricing",
-            "/docs/install",
-            "/docs/api?v=2",
-            "/blog/one",
-            "/about",
-            "/docs",
-            "/list?page=2"
+            "/", "/pricing", "/docs/install", "/docs/api?v=2", "/blog/one", "/about", "/docs", "/list?page=2"
         ]
     );
 }
@@ -102,13 +95,7 @@ async fn start_path_search_patterns_and_limit_order_and_filter_the_urls() {
     assert_eq!(
         docs,
         [
-            "/docs/install",
-            "/docs",
-            "/docs/guide",
-            "/",
-            "/pricing",
-            "/blog/one",
-            "/contact"
+            "/docs/install", "/docs", "/docs/guide", "/", "/pricing", "/blog/one", "/contact"
         ]
     );
     let searched = map(&server, &site, json!({ "search": "how to install, docs" })).await;

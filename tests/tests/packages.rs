@@ -148,12 +148,7 @@ async fn the_npm_package_starts_the_program_of_the_platform() {
     fs::write(root.path().join("package.json"), "{}").unwrap();
     run(Command::new(npm)
         .args([
-            "install",
-            "--offline",
-            "--no-audit",
-            "--no-fund",
-            "--cache",
-            "cache",
+            "install", "--offline", "--no-audit", "--no-fund", "--cache", "cache",
         ])
         .arg(package("harvestman-server-linux-", ".tgz"))
         .arg(package(&format!("harvestman-server-{version}"), ".tgz"))
@@ -214,15 +209,7 @@ async fn the_debian_package_installs_upgrades_and_is_purged() {
     let dpkg = |arguments: &[&str]| {
         let mut command = Command::new("bwrap");
         command.args([
-            "--dev-bind",
-            "/",
-            "/",
-            "--unshare-user",
-            "--uid",
-            "0",
-            "--gid",
-            "0",
-            "dpkg",
+            "--dev-bind", "/", "/", "--unshare-user", "--uid", "0", "--gid", "0", "dpkg",
         ]);
         command.args(["--force-script-chrootless", "--force-depends", "--root"]);
         command.arg(root.path()).args(arguments);

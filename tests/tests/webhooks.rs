@@ -83,11 +83,7 @@ async fn all_events_of_a_crawl_are_delivered_signed_and_in_order() {
     assert_eq!(
         events(&deliveries),
         [
-            "crawl.started",
-            "crawl.page",
-            "crawl.page",
-            "crawl.page",
-            "crawl.completed"
+            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
         ]
     );
     let ids: BTreeSet<&str> = deliveries.iter().map(Delivery::webhook_id).collect();
@@ -183,11 +179,7 @@ async fn only_requested_events_are_sent() {
         (
             json!([]),
             vec![
-                "crawl.started",
-                "crawl.page",
-                "crawl.page",
-                "crawl.page",
-                "crawl.completed",
+                "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed",
             ],
         ),
     ] {
@@ -230,11 +222,7 @@ async fn retries_deliver_the_same_bytes() {
     assert_eq!(
         first_attempts(&deliveries),
         [
-            "crawl.started",
-            "crawl.page",
-            "crawl.page",
-            "crawl.page",
-            "crawl.completed"
+            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
         ]
     );
     let mut bodies: BTreeMap<&str, BTreeSet<&[u8]>> = BTreeMap::new();
@@ -357,11 +345,7 @@ async fn a_slow_receiver_delays_neither_its_job_nor_other_receivers() {
     assert_eq!(
         first_attempts(&deliveries),
         [
-            "crawl.started",
-            "crawl.page",
-            "crawl.page",
-            "crawl.page",
-            "crawl.completed"
+            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
         ]
     );
 }
@@ -407,11 +391,7 @@ async fn kill_9_during_a_delivery_loses_no_event() {
     assert_eq!(
         first_attempts(&deliveries),
         [
-            "crawl.started",
-            "crawl.page",
-            "crawl.page",
-            "crawl.page",
-            "crawl.completed"
+            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
         ]
     );
     let held = before.last().unwrap();

@@ -95,14 +95,7 @@ pub fn json(text: &str) -> String {
 /// Highlights shell, JavaScript, Python or Rust: quoted strings and a few keywords.
 pub fn code(text: &str) -> String {
     const WORDS: [&str; 8] = [
-        "curl",
-        "harvestman",
-        "const",
-        "await",
-        "import",
-        "print",
-        "fn",
-        "let",
+        "curl", "harvestman", "const", "await", "import", "print", "fn", "let",
     ];
     let mut html = String::with_capacity(text.len() * 2);
     let mut rest = text;

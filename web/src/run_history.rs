@@ -92,10 +92,7 @@ fn truncated(run: &Run) -> Run {
         response.interactive_live_view_url = None;
         response.cdp_url = None;
         for text in [
-            &mut response.output,
-            &mut response.stdout,
-            &mut response.stderr,
-            &mut response.result,
+            &mut response.output, &mut response.stdout, &mut response.stderr, &mut response.result,
         ] {
             *text = text
                 .take()

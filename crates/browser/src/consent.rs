@@ -159,15 +159,7 @@ async fn frames(page: &Page, end: Instant) -> Result<Vec<(Arc<Session>, String)>
 /// Returns whether the URL or the name of a frame is one that consent tools use.
 fn may_have_banner(name: &str) -> bool {
     const WORDS: [&str; 9] = [
-        "consent",
-        "cookie",
-        "gdpr",
-        "privacy",
-        "cmp",
-        "message_id",
-        "sp_message",
-        "truste",
-        "notice",
+        "consent", "cookie", "gdpr", "privacy", "cmp", "message_id", "sp_message", "truste", "notice",
     ];
     let name = name.to_ascii_lowercase();
     WORDS.iter().any(|word| name.contains(word))

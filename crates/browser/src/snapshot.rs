@@ -44,44 +44,17 @@ const INTERACTIVE: [&str; 24] = [
 ];
 /// Roles that get a reference if they have a name.
 const CONTENT: [&str; 9] = [
-    "article",
-    "cell",
-    "columnheader",
-    "heading",
-    "image",
-    "main",
-    "navigation",
-    "region",
-    "rowheader",
+    "article", "cell", "columnheader", "heading", "image", "main", "navigation", "region", "rowheader",
 ];
 /// Roles that mean nothing without a name: replaced by their children.
 const PLAIN: [&str; 12] = [
-    "Document",
-    "LabelText",
-    "LayoutTable",
-    "LayoutTableCell",
-    "LayoutTableRow",
-    "MenuListPopup",
-    "RootWebArea",
-    "WebArea",
-    "document",
-    "generic",
-    "none",
-    "rowgroup",
+    "Document", "LabelText", "LayoutTable", "LayoutTableCell", "LayoutTableRow", "MenuListPopup",
+    "RootWebArea", "WebArea", "document", "generic", "none", "rowgroup",
 ];
 /// Roles of inline markup.
 const INLINE: [&str; 11] = [
-    "Abbr",
-    "code",
-    "deletion",
-    "emphasis",
-    "insertion",
-    "mark",
-    "strong",
-    "subscript",
-    "superscript",
-    "time",
-    "MathMLIdentifier",
+    "Abbr", "code", "deletion", "emphasis", "insertion", "mark", "strong", "subscript", "superscript",
+    "time", "MathMLIdentifier",
 ];
 /// States that are shown, in this order.
 const STATES: [&str; 8] = [

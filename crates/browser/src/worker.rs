@@ -305,12 +305,7 @@ async fn start_sandboxed(
     };
     let arguments = runtime.arguments.clone();
     let start = bubblewrap.start(
-        &languages.launcher,
-        &languages.init,
-        &spec,
-        &runtime.inside,
-        arguments,
-        set_up,
+        &languages.launcher, &languages.init, &spec, &runtime.inside, arguments, set_up,
     );
     let SandboxedProcess {
         child, group, port, ..

@@ -18,10 +18,7 @@ impl Client {
         let response = self.exchange(Method::GET, "/ready", None).await?;
         if response.status != 200 && response.status != 503 {
             return Err(ClientError::from_response(
-                response.status,
-                None,
-                &response.body,
-                None,
+                response.status, None, &response.body, None,
             ));
         }
         response.json()

@@ -86,75 +86,22 @@ pub enum Mount {
 
 /// Names that frameworks use for the element they fill.
 const ROOT_IDS: &[&str] = &[
-    "___gatsby",
-    "__docusaurus",
-    "__next",
-    "__nuxt",
-    "app",
-    "app-container",
-    "app-mount",
-    "app-root",
-    "app-wrapper",
-    "application",
-    "approot",
-    "main-app",
-    "mount",
-    "q-app",
-    "react-app",
-    "react-root",
-    "reactroot",
-    "root",
-    "root-container",
-    "sapper",
-    "spa",
-    "spa-root",
-    "svelte",
-    "vue-app",
+    "___gatsby", "__docusaurus", "__next", "__nuxt", "app", "app-container", "app-mount", "app-root",
+    "app-wrapper", "application", "approot", "main-app", "mount", "q-app", "react-app", "react-root",
+    "reactroot", "root", "root-container", "sapper", "spa", "spa-root", "svelte", "vue-app",
 ];
 /// Names of the page's main part.
 const MAIN_IDS: &[&str] = &["content", "main", "main-content", "page-content"];
 /// Words in names of custom elements that are not content even when filled.
 const SIDE_ELEMENTS: &[&str] = &[
-    "analytics",
-    "banner",
-    "consent",
-    "cookie",
-    "dialog",
-    "icon",
-    "menu",
-    "modal",
-    "notification",
-    "popup",
-    "search",
-    "share",
-    "snackbar",
-    "spinner",
-    "theme",
-    "toast",
-    "toolbar",
-    "tooltip",
-    "topbar",
+    "analytics", "banner", "consent", "cookie", "dialog", "icon", "menu", "modal", "notification", "popup",
+    "search", "share", "snackbar", "spinner", "theme", "toast", "toolbar", "tooltip", "topbar",
 ];
 
 /// Substrings of names of elements that are shown only on user action.
 const ON_DEMAND_NAMES: &[&str] = &[
-    "alert",
-    "autocomplete",
-    "d-none",
-    "dropdown",
-    "error",
-    "hidden",
-    "hide",
-    "message",
-    "modal",
-    "notif",
-    "overlay",
-    "popup",
-    "search",
-    "status",
-    "suggest",
-    "toast",
-    "tooltip",
+    "alert", "autocomplete", "d-none", "dropdown", "error", "hidden", "hide", "message", "modal", "notif",
+    "overlay", "popup", "search", "status", "suggest", "toast", "tooltip",
 ];
 /// Number of elements checked for such names: the element and its ancestors.
 const ON_DEMAND_LEVELS: usize = 4;

@@ -51,12 +51,7 @@ fn deep_nesting_is_flattened_and_keeps_its_text() {
 #[test]
 fn nested_quotes_and_lists_stay_within_limits() {
     for open in [
-        "<blockquote>",
-        "<ul><li>",
-        "<ol><li>x",
-        "<dl><dd>",
-        "<table><tr><td>x",
-        "<b><i><u><s>",
+        "<blockquote>", "<ul><li>", "<ol><li>x", "<dl><dd>", "<table><tr><td>x", "<b><i><u><s>",
         "<a href=x><div>y",
     ] {
         let html = open.repeat(200_000 / open.len()) + "end";
@@ -145,23 +140,8 @@ fn large_tables_keep_their_rows() {
 #[test]
 fn long_runs_of_markup_characters_terminate() {
     for piece in [
-        "[",
-        "](",
-        "*",
-        "_",
-        "`",
-        "<",
-        "&",
-        "\\",
-        "~",
-        "![",
-        "> ",
-        "# ",
-        "|",
-        "a_b*",
-        "<code>`</code>",
-        "<pre>`",
-        "<br>",
+        "[", "](", "*", "_", "`", "<", "&", "\\", "~", "![", "> ", "# ", "|", "a_b*", "<code>`</code>",
+        "<pre>`", "<br>",
     ] {
         let html = format!("<p>{}</p>", piece.repeat(100_000 / piece.len()));
         outputs(&html);

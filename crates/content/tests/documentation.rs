@@ -89,10 +89,7 @@ fn notes_on_members_are_kept_between_texts_of_a_reference() {
         &format!("<title>Ships</title><body><div id=apicontent><h2>Ship</h2>MORE{members}</div>"),
     );
     for text in [
-        "Added in: v8.sail",
-        "Added in: v8.load",
-        "at sea, sail",
-        "at sea, moor",
+        "Added in: v8.sail", "Added in: v8.load", "at sea, sail", "at sea, moor",
     ] {
         assert!(found.contains(text), "{text} is lost in\n{found}");
     }

@@ -17,9 +17,5 @@ pub use schema::Schema;
 
 /// Properties of a schema.org `PostalAddress`, in the order in which an address is written.
 pub(crate) const ADDRESS_PARTS: [&str; 5] = [
-    "streetAddress",
-    "postalCode",
-    "addressLocality",
-    "addressRegion",
-    "addressCountry",
+    "streetAddress", "postalCode", "addressLocality", "addressRegion", "addressCountry",
 ];

@@ -58,10 +58,7 @@ impl Engine {
         let queue = self.context.store.queue(principal.team).await?;
         let (in_flight, limit) = self.concurrency(principal);
         Ok(QueueStatus::of(
-            queue.pending_pages,
-            in_flight as u64,
-            limit as u64,
-            queue.last_success,
+            queue.pending_pages, in_flight as u64, limit as u64, queue.last_success,
         ))
     }
 }

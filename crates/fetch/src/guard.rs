@@ -206,12 +206,7 @@ mod tests {
     fn a_star_allows_private_targets() {
         let guard = guard("*", None);
         for address in [
-            "127.0.0.1",
-            "::1",
-            "10.0.0.1",
-            "fe80::1",
-            "192.168.1.1",
-            "::ffff:10.0.0.1",
+            "127.0.0.1", "::1", "10.0.0.1", "fe80::1", "192.168.1.1", "::ffff:10.0.0.1",
         ] {
             assert!(permits(&guard, "h", 80, &[address]), "{address}");
         }

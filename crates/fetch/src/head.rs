@@ -325,12 +325,7 @@ mod tests {
             check(&format!("\r\n{line}\r\n\r\n"), &format!("{expected}\r\n\r\n"));
         }
         for line in [
-            "HTTP/1.1 2000 OK",
-            "HTTP/1.1 20",
-            "HTTP/1.1",
-            "ICY 200 OK",
-            "HTTP/x.1 200 OK",
-            "HTTP/1.1 abc",
+            "HTTP/1.1 2000 OK", "HTTP/1.1 20", "HTTP/1.1", "ICY 200 OK", "HTTP/x.1 200 OK", "HTTP/1.1 abc",
         ] {
             check(&format!("{line}\r\n\r\n"), &format!("{line}\r\n\r\n"));
         }

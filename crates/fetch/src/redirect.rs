@@ -205,11 +205,7 @@ mod tests {
     #[test]
     fn only_http_is_followed() {
         for location in [
-            "file:///etc/passwd",
-            "data:text/plain,x",
-            "javascript:1",
-            "ftp://a.example/",
-            "http://",
+            "file:///etc/passwd", "data:text/plain,x", "javascript:1", "ftp://a.example/", "http://",
             "blob:x",
         ] {
             assert!(

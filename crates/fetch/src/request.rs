@@ -112,17 +112,8 @@ impl FetchRequest {
 
 /// Header fields that are controlled by the connection or the body.
 const REFUSED_HEADERS: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "http2-settings",
-    "keep-alive",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
+    "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "proxy-connection",
+    "te", "trailer", "transfer-encoding", "upgrade",
 ];
 
 /// A response, complete unless a field says otherwise.

@@ -112,11 +112,7 @@ pub async fn edge(State(app): State<App>, mut request: Request, next: Next) -> R
 /// Returns the path for the log. A token that gives access without a key (to a session, an upload, a file) is redacted.
 fn redact_path(path: &str) -> Cow<'_, str> {
     for prefix in [
-        "/live/sockets/",
-        "/live/",
-        "/cdp/",
-        "/v2/parse/upload/",
-        "/files/",
+        "/live/sockets/", "/live/", "/cdp/", "/v2/parse/upload/", "/files/",
     ] {
         if let Some(token) = path.strip_prefix(prefix)
             && !token.starts_with("assets/")

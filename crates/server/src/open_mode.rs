@@ -87,13 +87,7 @@ mod tests {
             check(&request.unwrap(), public.as_ref()).is_ok()
         };
         for name in [
-            "localhost",
-            "app.localhost",
-            "LOCALHOST",
-            "127.0.0.1",
-            "127.9.9.9",
-            "[::1]",
-            "hm.example",
+            "localhost", "app.localhost", "LOCALHOST", "127.0.0.1", "127.9.9.9", "[::1]", "hm.example",
         ] {
             assert!(allowed("host", name), "{name}");
             assert!(allowed("host", &format!("{name}:3002")), "{name}");

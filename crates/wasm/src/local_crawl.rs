@@ -49,13 +49,7 @@ const CRAWL_OPTIONS: &[&str] = &[
 ];
 /// Scrape options that apply without a server.
 const SCRAPE_OPTIONS: &[&str] = &[
-    "formats",
-    "onlyMainContent",
-    "onlyCleanContent",
-    "includeTags",
-    "excludeTags",
-    "headers",
-    "timeout",
+    "formats", "onlyMainContent", "onlyCleanContent", "includeTags", "excludeTags", "headers", "timeout",
     "removeBase64Images",
 ];
 

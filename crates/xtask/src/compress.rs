@@ -16,15 +16,7 @@ const BROTLI: &str = include_str!("compress/brotli.cjs");
 /// Size below which files are not compressed: they would gain nothing.
 const MIN_BYTES: usize = 256;
 const KINDS: &[&str] = &[
-    "css",
-    "html",
-    "js",
-    "json",
-    "mjs",
-    "svg",
-    "txt",
-    "wasm",
-    "webmanifest",
+    "css", "html", "js", "json", "mjs", "svg", "txt", "wasm", "webmanifest",
 ];
 
 /// Writes compressed copies of all files under `path`, or of the file `path`, whose type compresses well.

@@ -22,14 +22,7 @@ use crate::{
 
 /// Inputs of the console.
 const SOURCES: &[&str] = &[
-    "web",
-    "crates/client",
-    "crates/core",
-    "index.html",
-    "Trunk.toml",
-    ".cargo",
-    "Cargo.toml",
-    "Cargo.lock",
+    "web", "crates/client", "crates/core", "index.html", "Trunk.toml", ".cargo", "Cargo.toml", "Cargo.lock",
 ];
 
 /// Placeholder in index.html for the URL of the package's entry file.

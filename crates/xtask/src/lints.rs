@@ -12,13 +12,7 @@ use crate::{
 
 /// Arguments of cargo for clippy on everything. Warnings are errors.
 const CLIPPY: [&str; 7] = [
-    "clippy",
-    "--quiet",
-    "--workspace",
-    "--all-targets",
-    "--",
-    "-D",
-    "warnings",
+    "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings",
 ];
 
 /// Checks that the code is formatted.

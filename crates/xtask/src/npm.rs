@@ -10,12 +10,7 @@ use anyhow::{Context, Result, ensure};
 use crate::{compress::deflate, fingerprint::Stamp, project::Project, run, tools::Tools};
 
 const SOURCES: &[&str] = &[
-    "crates/wasm",
-    "crates/core",
-    "crates/content",
-    "crates/derive",
-    "Cargo.toml",
-    "Cargo.lock",
+    "crates/wasm", "crates/core", "crates/content", "crates/derive", "Cargo.toml", "Cargo.lock",
 ];
 /// Wasm files of the package.
 const MODULES: &[Module] = &[
@@ -54,16 +49,8 @@ const INFLATE: &str = "inflate.js";
 const MODULE_URL: &str = "const moduleUrl = require('node:url').pathToFileURL(__filename);";
 /// Types that CommonJS modules have too, under their own names.
 const TYPES: &[&str] = &[
-    "charsets.wasm",
-    "crawl.wasm",
-    "harvestman.wasm",
-    "index",
-    "inline",
-    "local",
-    "pages.wasm",
-    "requests",
-    "slim",
-    "tools",
+    "charsets.wasm", "crawl.wasm", "harvestman.wasm", "index", "inline", "local", "pages.wasm", "requests",
+    "slim", "tools",
 ];
 /// Placeholder in the source of package.json for the version of the workspace.
 const VERSION_PLACEHOLDER: &str = "\"version\": \"0.0.0\"";

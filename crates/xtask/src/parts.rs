@@ -53,10 +53,7 @@ pub(crate) fn split(project: &Project, tools: &Tools, dist: &Path) -> Result<()>
     let bound = work.join("bound");
     let mut bindgen = run::command(tools.wasm_bindgen(project)?);
     bindgen.args([
-        "--target=web",
-        "--no-typescript",
-        "--keep-lld-exports",
-        "--no-demangle",
+        "--target=web", "--no-typescript", "--keep-lld-exports", "--no-demangle",
     ]);
     run::run(
         bindgen

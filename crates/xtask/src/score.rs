@@ -61,12 +61,7 @@ pub(crate) fn score(project: &Project, tools: &Tools, arguments: &[String]) -> R
     };
     tools.release()?;
     run::run(project.cargo().args([
-        "build",
-        "--release",
-        "--package",
-        "harvestman-content",
-        "--example",
-        "convert",
+        "build", "--release", "--package", "harvestman-content", "--example", "convert",
     ]))?;
     let convert = project.target().join("release/examples/convert");
     let folder = project.target().join("score");

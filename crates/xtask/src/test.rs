@@ -31,14 +31,7 @@ use crate::{
 const CHROMIUM: &str = "HARVESTMAN_CHROMIUM";
 /// Programs that run with only one Chromium: they test a client, and other programs test the browser.
 const OF_CLIENTS: &[&str] = &[
-    "clients",
-    "command_line",
-    "docs",
-    "local",
-    "mcp",
-    "node_sessions",
-    "packages",
-    "setup",
+    "clients", "command_line", "docs", "local", "mcp", "node_sessions", "packages", "setup",
 ];
 /// Variable with the path of Node.js that tests read.
 const NODE: &str = "HARVESTMAN_TEST_NODE";

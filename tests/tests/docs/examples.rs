@@ -17,15 +17,7 @@ use serde_json::Value;
 
 /// Commands that need another machine, or are run by tests of their own (packages, tasks, linters).
 const OUTSIDE: [&str; 9] = [
-    "cargo",
-    "docker",
-    "kubectl",
-    "npm",
-    "npx",
-    "pip",
-    "schemathesis",
-    "sudo",
-    "train.py",
+    "cargo", "docker", "kubectl", "npm", "npx", "pip", "schemathesis", "sudo", "train.py",
 ];
 /// Lines of a failed example that are shown.
 const FAILURE_LINES: usize = 15;
@@ -106,14 +98,7 @@ impl Document {
 
 async fn site() -> RunningSite {
     let paths = [
-        "/a",
-        "/article",
-        "/b",
-        "/blog",
-        "/docs",
-        "/page",
-        "/pricing",
-        "/product/1",
+        "/a", "/article", "/b", "/blog", "/docs", "/page", "/pricing", "/product/1",
     ];
     let product = "<title>A lamp</title><main><h1>A lamp</h1><p>It shines all night long.</p></main>";
     let start = Site::new().page("/", Page::links("Start", &paths));

@@ -159,10 +159,7 @@ async fn the_trace_of_an_agent_refers_to_what_it_read() {
     assert_eq!(
         types(&trace),
         [
-            "run.started",
-            "tool_call.started",
-            "tool_call.finished",
-            "artifact.updated"
+            "run.started", "tool_call.started", "tool_call.finished", "artifact.updated"
         ]
     );
     assert_eq!(

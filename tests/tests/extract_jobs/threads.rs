@@ -149,11 +149,7 @@ async fn a_thread_without_a_model_warns_that_it_has_no_effect() {
     assert_eq!(
         types,
         [
-            "run.started",
-            "tool_call.started",
-            "tool_call.finished",
-            "artifact.updated",
-            "run.finished"
+            "run.started", "tool_call.started", "tool_call.finished", "artifact.updated", "run.finished"
         ]
     );
     let result = events[3]["artifact"]["snapshotId"].as_str().unwrap();

@@ -262,12 +262,7 @@ mod tests {
             "Fetch.continueRequest",
         ] {
             for good in [
-                "http://a.test/",
-                "https://a.test",
-                "data:text/html,x",
-                "about:blank",
-                "about:blank#x",
-                "",
+                "http://a.test/", "https://a.test", "data:text/html,x", "about:blank", "about:blank#x", "",
             ] {
                 let params = json!({"url": good, "frameId": "f"});
                 assert_eq!(check(method, params.clone()), Verdict::PassWith(params), "{good}");

@@ -9,14 +9,7 @@ use crate::limits;
 
 /// Substrings of class names that mark a label.
 const LABEL_CLASSES: &[&str] = &[
-    "label",
-    "key",
-    "term",
-    "attribute",
-    "spec-name",
-    "title",
-    "name",
-    "heading",
+    "label", "key", "term", "attribute", "spec-name", "title", "name", "heading",
 ];
 
 /// Returns all pairs of a page.

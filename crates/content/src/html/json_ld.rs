@@ -33,13 +33,7 @@ const TEXT_TYPES: &[&str] = &[
 ];
 /// Types that describe the page, used when there is no article type.
 const PAGE_TYPES: &[&str] = &[
-    "WebPage",
-    "CollectionPage",
-    "AboutPage",
-    "ItemPage",
-    "Product",
-    "ProfilePage",
-    "FAQPage",
+    "WebPage", "CollectionPage", "AboutPage", "ItemPage", "Product", "ProfilePage", "FAQPage",
 ];
 
 /// Title, author and date of an article.
@@ -260,13 +254,7 @@ pub(crate) fn unescape(text: &str) -> String {
 
 /// Classes of elements with the name of the author.
 static AUTHOR_CLASSES: NameSet = NameSet::of(&[
-    "author-name",
-    "byline-name",
-    "author__name",
-    "byline__name",
-    "p-author",
-    "authorname",
-    "article-author",
+    "author-name", "byline-name", "author__name", "byline__name", "p-author", "authorname", "article-author",
 ]);
 
 /// Returns an author marked up with `rel=author`, `itemprop=author` or a known class.
@@ -294,22 +282,9 @@ fn byline(dom: &Dom) -> Option<String> {
 
 /// Classes of elements with the date of an article.
 static DATE_CLASSES: NameSet = NameSet::of(&[
-    "date",
-    "published",
-    "post-date",
-    "entry-date",
-    "publish-date",
-    "published-date",
-    "article-date",
-    "pubdate",
-    "posted-on",
-    "post__date",
-    "article__date",
-    "blog-date",
-    "date-published",
-    "timestamp",
-    "dateline",
-    "publication-date",
+    "date", "published", "post-date", "entry-date", "publish-date", "published-date", "article-date",
+    "pubdate", "posted-on", "post__date", "article__date", "blog-date", "date-published", "timestamp",
+    "dateline", "publication-date",
 ]);
 
 /// Returns a date marked up with `itemprop=datePublished`, the first `time`, or a known class.
@@ -389,18 +364,8 @@ fn parse_written_date(text: &str) -> Option<(&str, u8, &str)> {
     words.iter().enumerate().find_map(|(at, word)| {
         let lower = word.get(..3)?.to_ascii_lowercase();
         let full = [
-            "january",
-            "february",
-            "march",
-            "april",
-            "may",
-            "june",
-            "july",
-            "august",
-            "september",
-            "october",
-            "november",
-            "december",
+            "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+            "november", "december",
         ];
         let month = MONTHS.iter().position(|m| *m == lower)?;
         if word.len() > 4 && !full[month].eq_ignore_ascii_case(word) {

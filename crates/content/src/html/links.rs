@@ -281,14 +281,8 @@ pub(crate) fn is_placeholder(src: &str) -> bool {
         || lower.starts_with("about:")
         || lower.starts_with("blob:")
         || [
-            "blank.gif",
-            "spacer.gif",
-            "placeholder.gif",
-            "1x1.gif",
-            "pixel.gif",
-            "transparent.gif",
-            "/blank.png",
-            "lazy.png",
+            "blank.gif", "spacer.gif", "placeholder.gif", "1x1.gif", "pixel.gif", "transparent.gif",
+            "/blank.png", "lazy.png",
         ]
         .iter()
         .any(|name| lower.ends_with(name))

@@ -293,17 +293,8 @@ pub(super) fn is_link_block_title(text: &str) -> bool {
     let lower = lower_case(text);
     words::is_link_block_title(&lower)
         || [
-            "related ",
-            "more from ",
-            "more in ",
-            "more on ",
-            "more about ",
-            "recommended ",
-            "most popular",
-            "popular in ",
-            "you may also",
-            "you might also",
-            "latest from ",
+            "related ", "more from ", "more in ", "more on ", "more about ", "recommended ", "most popular",
+            "popular in ", "you may also", "you might also", "latest from ",
         ]
         .iter()
         .any(|start| lower.starts_with(start))

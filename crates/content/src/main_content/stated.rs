@@ -167,15 +167,7 @@ mod tests {
     #[test]
     fn any_text_can_be_folded() {
         for text in [
-            "\\",
-            "\\u",
-            "\\u12",
-            "\\u00zz",
-            "&",
-            "<",
-            "&ä;é",
-            "\\é",
-            "\\ud83d\\ude00a",
+            "\\", "\\u", "\\u12", "\\u00zz", "&", "<", "&ä;é", "\\é", "\\ud83d\\ude00a",
         ] {
             fold(text, 10);
         }

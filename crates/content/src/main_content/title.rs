@@ -16,13 +16,7 @@ const START_BYTES: usize = 400;
 const SEPARATORS: [char; 12] = ['|', '-', '–', '—', '·', '•', ':', '«', '»', '/', '<', '>'];
 /// Words in titles of documentation pages.
 const MANUAL: [&str; 7] = [
-    "api",
-    "docs",
-    "documentation",
-    "guide",
-    "handbook",
-    "manual",
-    "reference",
+    "api", "docs", "documentation", "guide", "handbook", "manual", "reference",
 ];
 
 /// Returns the text of `title` in lower case.

@@ -37,19 +37,8 @@ pub(super) enum SelfLink {
 const AROUND: usize = 8;
 
 const PERMALINK_CLASSES: &[&str] = &[
-    "headerlink",
-    "anchor-link",
-    "header-anchor",
-    "hash-link",
-    "heading-anchor",
-    "anchorjs-link",
-    "permalink",
-    "id_link",
-    "heading-link",
-    "header-link",
-    "toc-anchor",
-    "sl-anchor-link",
-    "direct-link",
+    "headerlink", "anchor-link", "header-anchor", "hash-link", "heading-anchor", "anchorjs-link",
+    "permalink", "id_link", "heading-link", "header-link", "toc-anchor", "sl-anchor-link", "direct-link",
 ];
 
 /// Detects whether a link points to its own position.

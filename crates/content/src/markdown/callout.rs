@@ -26,16 +26,8 @@ pub(super) fn of(dom: &Dom, id: NodeId) -> Option<Callout> {
     for class in dom.classes(id) {
         let lower = class.to_ascii_lowercase();
         let family = [
-            "admonition",
-            "admonitionblock",
-            "callout",
-            "starlight-aside",
-            "theme-admonition",
-            "alert",
-            "custom-block",
-            "markdown-alert",
-            "hint",
-            "docutils",
+            "admonition", "admonitionblock", "callout", "starlight-aside", "theme-admonition", "alert",
+            "custom-block", "markdown-alert", "hint", "docutils",
         ]
         .iter()
         .find(|family| {

@@ -221,15 +221,7 @@ fn is_reference(dom: &Dom, id: NodeId) -> bool {
         )
     }) || dom.attr(id, attr::ROLE) == Some("doc-noteref");
     let named = [
-        "fn",
-        "footnote",
-        "note",
-        "cite_note",
-        "_ftn",
-        "ftn",
-        "user-content-fn",
-        "sdfootnote",
-        "endnote",
+        "fn", "footnote", "note", "cite_note", "_ftn", "ftn", "user-content-fn", "sdfootnote", "endnote",
         "_edn",
     ]
     .iter()
@@ -302,15 +294,8 @@ pub(super) fn is_back_link(dom: &Dom, id: NodeId) -> bool {
     let back = fragment(dom, id).is_some_and(|f| {
         let lower = f.to_ascii_lowercase();
         [
-            "fnref",
-            "footnote-ref",
-            "cite_ref",
-            "_ftnref",
-            "user-content-fnref",
-            "ref",
-            "footnote-anchor",
-            "fr",
-            "fndef",
+            "fnref", "footnote-ref", "cite_ref", "_ftnref", "user-content-fnref", "ref", "footnote-anchor",
+            "fr", "fndef",
         ]
         .iter()
         .any(|start| lower.starts_with(start))

@@ -22,24 +22,8 @@ const CONTROLS: &str =
 
 /// Titles that only say that a callout or notes follow.
 const TITLES: [&str; 19] = [
-    "attention",
-    "caution",
-    "danger",
-    "error",
-    "hint",
-    "important",
-    "info",
-    "information",
-    "note",
-    "see also",
-    "success",
-    "tip",
-    "warning",
-    "endnotes",
-    "footnote",
-    "footnotes",
-    "notes",
-    "references",
+    "attention", "caution", "danger", "error", "hint", "important", "info", "information", "note",
+    "see also", "success", "tip", "warning", "endnotes", "footnote", "footnotes", "notes", "references",
     "sources",
 ];
 
@@ -49,11 +33,7 @@ const BESIDE_CODE: &[&str] = &["katex-html", "copybutton"];
 const TITLED: &[&str] = &["title", "heading"];
 const GUTTER: &[&str] = &["lineno", "linenum", "line-num", "gutter"];
 const ANCHOR: &[&str] = &[
-    "anchor-link",
-    "header-anchor",
-    "headerlink",
-    "heading-link",
-    "permalink",
+    "anchor-link", "header-anchor", "headerlink", "heading-link", "permalink",
 ];
 
 /// An open element, with properties inherited from its ancestors.

@@ -211,9 +211,5 @@ pub(crate) fn read_formats(fields: &mut Fields) -> Option<Vec<Format>> {
 }
 
 wire!(
-    Screenshot,
-    Viewport,
-    JsonFormat,
-    ChangeTracking,
-    AttributeSelector
+    Screenshot, Viewport, JsonFormat, ChangeTracking, AttributeSelector
 );

@@ -163,12 +163,7 @@ mod tests {
     #[test]
     fn the_nearest_known_name_is_offered() {
         let known = [
-            "url",
-            "limit",
-            "maxDiscoveryDepth",
-            "includePaths",
-            "excludePaths",
-            "scrapeOptions",
+            "url", "limit", "maxDiscoveryDepth", "includePaths", "excludePaths", "scrapeOptions",
         ];
         let check = |name: &str, expected: &str| {
             let text = unknown_field(name, &known);

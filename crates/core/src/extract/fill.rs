@@ -119,15 +119,7 @@ fn missing(schema: &Schema, root: &Value, value: &Value) -> Vec<(String, bool)> 
 
 /// Property names that hold the data of their parent's subject.
 const GROUPS: &[&str] = &[
-    "detail",
-    "info",
-    "information",
-    "data",
-    "result",
-    "item",
-    "page",
-    "metadata",
-    "subject",
+    "detail", "info", "information", "data", "result", "item", "page", "metadata", "subject",
 ];
 /// Property names that hold every label-value pair of a page.
 const SPECIFICATIONS: &[&str] = &[

@@ -69,10 +69,7 @@ mod tests {
     #[test]
     fn spellings_of_a_name_have_the_same_key() {
         for name in [
-            "datePublished",
-            "date_published",
-            "Date-Published:",
-            "date published",
+            "datePublished", "date_published", "Date-Published:", "date published",
         ] {
             assert_eq!(key(name), "date published", "{name}");
         }

@@ -120,12 +120,7 @@ impl Schema {
                     return;
                 };
                 let more = [
-                    "patternProperties",
-                    "anyOf",
-                    "oneOf",
-                    "allOf",
-                    "if",
-                    "dependentSchemas",
+                    "patternProperties", "anyOf", "oneOf", "allOf", "if", "dependentSchemas",
                 ];
                 let open = schema
                     .get("additionalProperties")

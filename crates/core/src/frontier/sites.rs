@@ -165,10 +165,7 @@ mod tests {
     fn ip_addresses_and_single_labels_are_sites_regardless_of_port() {
         let mut sites = Sites::new(Some(1));
         let numbers: Vec<usize> = [
-            "http://127.0.0.1:1",
-            "http://127.0.0.1:2",
-            "http://127.0.0.2:1",
-            "http://[::1]:1",
+            "http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.2:1", "http://[::1]:1",
             "http://localhost",
         ]
         .iter()

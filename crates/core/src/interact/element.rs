@@ -53,23 +53,10 @@ pub enum ElementUse {
 }
 
 const FIELDS: &[&str] = &[
-    "textbox",
-    "searchbox",
-    "combobox",
-    "spinbutton",
-    "slider",
-    "Date",
-    "DateTime",
-    "InputTime",
-    "ColorWell",
+    "textbox", "searchbox", "combobox", "spinbutton", "slider", "Date", "DateTime", "InputTime", "ColorWell",
 ];
 const CHECKBOXES: &[&str] = &[
-    "checkbox",
-    "radio",
-    "switch",
-    "menuitemcheckbox",
-    "menuitemradio",
-    "button",
+    "checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio", "button",
 ];
 const LISTS: &[&str] = &["combobox", "listbox"];
 

@@ -190,13 +190,7 @@ fn open(verb: &Word, rest: &[Word]) -> Option<Step> {
     let place = without_first(
         rest,
         &[
-            "url",
-            "address",
-            "website",
-            "site",
-            "page",
-            "webpage",
-            "following",
+            "url", "address", "website", "site", "page", "webpage", "following",
         ],
     );
     let place = without_first(place, &["url", "address", "at", "page"]);

@@ -12,13 +12,7 @@ use crate::time::Timestamp;
 const MAX_DIFF_BYTES: usize = 64 * 1024;
 /// Metadata that a check stores.
 const METADATA: &[&str] = &[
-    "title",
-    "description",
-    "language",
-    "sourceURL",
-    "url",
-    "statusCode",
-    "contentType",
+    "title", "description", "language", "sourceURL", "url", "statusCode", "contentType",
 ];
 
 /// Identity of a page of a check.

@@ -148,12 +148,7 @@ mod tests {
             }),
             json!({}),
             &[
-                "delay",
-                "excludePaths",
-                "ignoreRobotsTxt",
-                "limit",
-                "maxDiscoveryDepth",
-                "sitemap",
+                "delay", "excludePaths", "ignoreRobotsTxt", "limit", "maxDiscoveryDepth", "sitemap",
             ],
         );
     }

@@ -20,26 +20,8 @@ const LABEL_BYTES: usize = 24;
 
 /// Words before a phone number.
 const PHONE_LABELS: &[&str] = &[
-    "tel",
-    "phone",
-    "telephone",
-    "telefon",
-    "telefono",
-    "teléfono",
-    "téléphone",
-    "fon",
-    "fax",
-    "telefax",
-    "mobile",
-    "mobil",
-    "handy",
-    "cell",
-    "call",
-    "whatsapp",
-    "sms",
-    "hotline",
-    "durchwahl",
-    "dial",
+    "tel", "phone", "telephone", "telefon", "telefono", "teléfono", "téléphone", "fon", "fax", "telefax",
+    "mobile", "mobil", "handy", "cell", "call", "whatsapp", "sms", "hotline", "durchwahl", "dial",
 ];
 
 /// Endings of file names, which follow an `@` in names such as `logo@2x.png`.

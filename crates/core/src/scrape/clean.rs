@@ -96,13 +96,7 @@ fn is_notice(block: &str) -> bool {
     let text = block.to_lowercase();
     let about_cookies = text.contains("cookie");
     let asks = [
-        "accept",
-        "consent",
-        "we use",
-        "uses cookies",
-        "this site uses",
-        "privacy policy",
-        "preferences",
+        "accept", "consent", "we use", "uses cookies", "this site uses", "privacy policy", "preferences",
     ];
     about_cookies && asks.iter().filter(|word| text.contains(**word)).count() >= 2
 }

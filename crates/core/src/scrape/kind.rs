@@ -107,19 +107,8 @@ fn sniff(body: &[u8]) -> Kind {
             .is_some_and(|s| s.eq_ignore_ascii_case(tag))
     };
     let html: &[&[u8]] = &[
-        b"<!doctype html",
-        b"<html",
-        b"<head",
-        b"<body",
-        b"<script",
-        b"<title",
-        b"<meta",
-        b"<style",
-        b"<table",
-        b"<h1",
-        b"<div",
-        b"<p>",
-        b"<!--",
+        b"<!doctype html", b"<html", b"<head", b"<body", b"<script", b"<title", b"<meta", b"<style",
+        b"<table", b"<h1", b"<div", b"<p>", b"<!--",
     ];
     match () {
         () if html.iter().any(|tag| begins(tag)) => Kind::Html,

@@ -103,12 +103,7 @@ pub(super) fn menu(facts: &Facts, page: &Url) -> Option<Menu> {
 }
 
 const RESTAURANTS: [&str; 6] = [
-    "Restaurant",
-    "FoodEstablishment",
-    "CafeOrCoffeeShop",
-    "Bakery",
-    "BarOrPub",
-    "FastFoodRestaurant",
+    "Restaurant", "FoodEstablishment", "CafeOrCoffeeShop", "Bakery", "BarOrPub", "FastFoodRestaurant",
 ];
 
 /// Adds the sections of a menu or section, each after the one that holds it.

@@ -56,12 +56,7 @@ impl PageText {
     /// Returns the total bytes of all fields.
     pub fn len(&self) -> usize {
         let fields = [
-            &self.host,
-            &self.path,
-            &self.title,
-            &self.description,
-            &self.headings,
-            &self.body,
+            &self.host, &self.path, &self.title, &self.description, &self.headings, &self.body,
         ];
         fields.into_iter().map(String::len).sum()
     }

@@ -19,24 +19,9 @@ use harvestman_core::webhook::Family;
 
 /// Every table that a page must have.
 pub(crate) const NAMES: &[&str] = &[
-    "ScrapeRequest",
-    "ScrapeOptions",
-    "CrawlRequest",
-    "BatchScrapeRequest",
-    "MapRequest",
-    "SearchRequest",
-    "ExtractRequest",
-    "AgentRequest",
-    "MonitorRequest",
-    "BrowserRequest",
-    "ExecuteRequest",
-    "InteractRequest",
-    "Format",
-    "Action",
-    "PdfParser",
-    "Location",
-    "Profile",
-    "Webhook",
+    "ScrapeRequest", "ScrapeOptions", "CrawlRequest", "BatchScrapeRequest", "MapRequest", "SearchRequest",
+    "ExtractRequest", "AgentRequest", "MonitorRequest", "BrowserRequest", "ExecuteRequest",
+    "InteractRequest", "Format", "Action", "PdfParser", "Location", "Profile", "Webhook",
 ];
 
 /// What a table lists.

@@ -183,17 +183,8 @@ pub(crate) fn extras() -> Vec<Field> {
 
 pub(crate) fn formats() -> Field {
     let plain = [
-        "markdown",
-        "html",
-        "rawHtml",
-        "links",
-        "images",
-        "screenshot",
-        "summary",
-        "branding",
-        "product",
-        "menu",
-        "rawBase64",
+        "markdown", "html", "rawHtml", "links", "images", "screenshot", "summary", "branding", "product",
+        "menu", "rawBase64",
     ];
     let mut good: Vec<Value> = plain.iter().map(|name| json!([name])).collect();
     good.extend(plain.iter().map(|name| json!([{"type": name}])));

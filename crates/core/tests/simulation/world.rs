@@ -24,11 +24,7 @@ pub(crate) const ALWAYS: u32 = u32::MAX;
 pub(crate) const HOST_ERROR: &str = "the scripted host is unreachable";
 /// Hosts of the world; the first is the start host, the first three are one site.
 const HOSTS: [&str; 5] = [
-    "site.test",
-    "docs.site.test",
-    "shop.site.test",
-    "other.test",
-    "third.test",
+    "site.test", "docs.site.test", "shop.site.test", "other.test", "third.test",
 ];
 
 #[derive(Clone, Debug)]

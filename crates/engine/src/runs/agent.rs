@@ -505,11 +505,7 @@ impl<'a> Agent<'a> {
         let request =
             page_selection::search_request(query, limits::RUN_SEARCH_RESULTS, &self.request.location);
         let results = match search::search_pages(
-            self.context,
-            self.lease.team,
-            self.lease.job,
-            &request,
-            self.deadline,
+            self.context, self.lease.team, self.lease.job, &request, self.deadline,
         )
         .await
         {

@@ -180,12 +180,7 @@ impl Extract<'_> {
                 break;
             }
             let below = page_selection::pages_below(
-                self.context,
-                self.lease,
-                &self.request,
-                &site,
-                room,
-                self.deadline,
+                self.context, self.lease, &self.request, &site, room, self.deadline,
             )
             .await;
             self.outcome.spend(self.context, self.lease, billing::MAP_CREDITS);
@@ -238,11 +233,7 @@ impl Extract<'_> {
             )
         };
         match search::search_pages(
-            self.context,
-            self.lease.team,
-            self.lease.job,
-            &search,
-            self.deadline,
+            self.context, self.lease.team, self.lease.job, &search, self.deadline,
         )
         .await
         {

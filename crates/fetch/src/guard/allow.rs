@@ -194,21 +194,9 @@ mod tests {
     #[test]
     fn anything_else_is_rejected() {
         for text in [
-            "http://a.example",
-            "a.example:",
-            "a.example:0",
-            "a.example:99999",
-            "a.example:http",
-            "10.0.0.1/8",
-            "10.0.0.0/40",
-            "[::1",
-            "[::1]80",
-            "[a.example]:80",
-            "*.example",
-            "a b",
-            "user@a.example",
-            "a.example/x",
-            "*:80",
+            "http://a.example", "a.example:", "a.example:0", "a.example:99999", "a.example:http",
+            "10.0.0.1/8", "10.0.0.0/40", "[::1", "[::1]80", "[a.example]:80", "*.example", "a b",
+            "user@a.example", "a.example/x", "*:80",
         ] {
             let message = AllowList::parse(text).unwrap_err();
             assert!(message.contains(text), "{message}");

@@ -13,14 +13,8 @@ use crate::request::flags;
 
 /// Options that have an effect without a server.
 const OPTIONS: &[&str] = &[
-    "formats",
-    "onlyMainContent",
-    "onlyCleanContent",
-    "includeTags",
-    "excludeTags",
-    "removeBase64Images",
-    "parsers",
-    "redactPII",
+    "formats", "onlyMainContent", "onlyCleanContent", "includeTags", "excludeTags", "removeBase64Images",
+    "parsers", "redactPII",
 ];
 
 /// Returns the flags.
@@ -84,11 +78,7 @@ mod tests {
         );
         check(
             &[
-                "--include-tags",
-                "article,.a",
-                "--include-tags",
-                "#b",
-                "--formats=",
+                "--include-tags", "article,.a", "--include-tags", "#b", "--formats=",
             ],
             Ok(r##"{"includeTags":["article",".a","#b"],"formats":[]}"##),
         );

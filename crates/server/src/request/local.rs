@@ -220,10 +220,7 @@ mod tests {
             "intranet",
         ];
         let expected = [
-            "localhost:8080",
-            "127.0.0.1:80",
-            "[::1]:443",
-            "docs.localhost:443",
+            "localhost:8080", "127.0.0.1:80", "[::1]:443", "docs.localhost:443",
         ];
         assert_eq!(own_hosts(&urls), expected);
     }

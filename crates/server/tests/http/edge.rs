@@ -44,10 +44,7 @@ async fn options_requests_need_no_key() {
         assert_eq!(response.header("access-control-allow-origin"), "*");
         assert!(response.header("access-control-allow-methods").contains("DELETE"));
         for name in [
-            "Authorization",
-            "Content-Type",
-            "x-idempotency-key",
-            "x-request-id",
+            "Authorization", "Content-Type", "x-idempotency-key", "x-request-id",
         ] {
             assert!(
                 response.header("access-control-allow-headers").contains(name),

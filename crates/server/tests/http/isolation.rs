@@ -324,15 +324,7 @@ fn rows(resources: &Resources) -> Vec<Row> {
             Own(_) | Token | Everybody(_) | Operator => resources.id(Session),
         };
         let names = [
-            "{id}",
-            "{name}",
-            "{token}",
-            "{file}",
-            "{page}",
-            "{check}",
-            "{snapshot}",
-            "{*rest}",
-            "{*path}",
+            "{id}", "{name}", "{token}", "{file}", "{page}", "{check}", "{snapshot}", "{*rest}", "{*path}",
         ];
         Row {
             route: route(method, path),

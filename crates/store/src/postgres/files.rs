@@ -21,10 +21,7 @@ impl Files for Postgres {
                          VALUES ($1, $2, $3, $4)",
                     )
                     .bind_all(params![
-                        file.token,
-                        file.content_type,
-                        file.bytes,
-                        file.expires_at
+                        file.token, file.content_type, file.bytes, file.expires_at
                     ])
                     .execute(transaction)
                     .await?;

@@ -33,14 +33,8 @@ impl Monitors for Postgres {
                         FROM harvestman.monitor WHERE team_id = $2 AND status <> 'deleted') < $8",
                 )
                 .bind_all(params![
-                    monitor.id,
-                    monitor.team,
-                    monitor.key,
-                    monitor.request,
-                    monitor.base,
-                    monitor.next_run_at,
-                    monitor.created_at,
-                    limit,
+                    monitor.id, monitor.team, monitor.key, monitor.request, monitor.base,
+                    monitor.next_run_at, monitor.created_at, limit,
                 ])
                 .execute(transaction)
                 .await?;
@@ -89,12 +83,7 @@ impl Monitors for Postgres {
                      WHERE id = $1 AND team_id = $2 AND updated_at = $3 AND status <> 'deleted'",
                 )
                 .bind_all(params![
-                    id,
-                    team,
-                    update.seen,
-                    update.request,
-                    update.next_run_at,
-                    update.now,
+                    id, team, update.seen, update.request, update.next_run_at, update.now,
                 ])
                 .execute(transaction)
                 .await?;

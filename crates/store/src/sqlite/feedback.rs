@@ -26,13 +26,7 @@ impl FeedbackList for Sqlite {
                      WHERE EXISTS (SELECT 1 FROM activity WHERE job_id = ?3 AND team_id = ?2)",
                 )
                 .bind_all(params![
-                    new.id,
-                    new.team,
-                    new.job,
-                    new.endpoint,
-                    new.rating,
-                    new.body,
-                    new.at,
+                    new.id, new.team, new.job, new.endpoint, new.rating, new.body, new.at,
                 ])
                 .execute(connection)
                 .await?;

@@ -21,10 +21,7 @@ impl Files for Sqlite {
                         "INSERT INTO file (token, content_type, bytes, expires_at) VALUES (?1, ?2, ?3, ?4)",
                     )
                     .bind_all(params![
-                        file.token,
-                        file.content_type,
-                        file.bytes,
-                        file.expires_at
+                        file.token, file.content_type, file.bytes, file.expires_at
                     ])
                     .execute(&mut *connection)
                     .await?;

@@ -282,13 +282,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_769_850_300_000);
     const TABLES: [&str; 7] = [
-        "job",
-        "activity",
-        "body",
-        "page",
-        "ledger",
-        "month_usage",
-        "day_usage",
+        "job", "activity", "body", "page", "ledger", "month_usage", "day_usage",
     ];
 
     /// Returns the rows of a database that has only this scrape, as SQL literals.

@@ -9,12 +9,7 @@ use crate::{compress::name_of, fingerprint::files_under};
 
 /// Beginnings of the names of files with licences and notices, in lower case.
 const NAMES: [&str; 6] = [
-    "license",
-    "licence",
-    "copying",
-    "notice",
-    "unlicense",
-    "thirdpartynotices",
+    "license", "licence", "copying", "notice", "unlicense", "thirdpartynotices",
 ];
 const HEAD: &str = "Harvestman contains the following packages. Their licences follow the list.\n\n";
 const RULE: &str = "\n================================================================================\n";

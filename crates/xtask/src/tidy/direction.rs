@@ -27,14 +27,7 @@ const PREFIX: &str = "harvestman-";
 /// Crates that must not have an impure dependency, direct or indirect.
 const PURE: &[&str] = &["content", "core"];
 const IMPURE: &[&str] = &[
-    "tokio",
-    "mio",
-    "getrandom",
-    "rand",
-    "hyper",
-    "socket2",
-    "axum",
-    "sqlx",
+    "tokio", "mio", "getrandom", "rand", "hyper", "socket2", "axum", "sqlx",
 ];
 
 pub(super) fn problems(metadata: &Value) -> Result<Vec<String>> {
@@ -80,11 +73,7 @@ pub(super) fn impurities(project: &Project) -> Result<Vec<String>> {
     for pure in PURE {
         let mut cargo = project.cargo();
         cargo.args([
-            "tree",
-            "--edges=normal",
-            "--prefix=none",
-            "--format={p}",
-            "--package",
+            "tree", "--edges=normal", "--prefix=none", "--format={p}", "--package",
         ]);
         let tree = run::output(cargo.arg(format!("{PREFIX}{pure}")))?;
         found.extend(

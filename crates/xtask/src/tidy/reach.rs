@@ -55,12 +55,7 @@ const RULES: &[Rule] = &[
     Rule {
         what: "outgoing connections",
         words: &[
-            "hyper::client",
-            "hyper_util::client",
-            "hyper_rustls",
-            "TcpStream::connect",
-            "reqwest",
-            "ureq",
+            "hyper::client", "hyper_util::client", "hyper_rustls", "TcpStream::connect", "reqwest", "ureq",
         ],
         only: Only::InAndTests(&["crates/fetch/src"]),
     },

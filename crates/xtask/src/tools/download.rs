@@ -49,13 +49,7 @@ pub(super) fn fetch(url: &str, into: &Path) -> Result<()> {
     run::run_within(
         run::command("curl")
             .args([
-                "-fsSL",
-                "--proto",
-                "=https",
-                "--connect-timeout",
-                CONNECT_SECONDS,
-                "--max-time",
-                &total,
+                "-fsSL", "--proto", "=https", "--connect-timeout", CONNECT_SECONDS, "--max-time", &total,
             ])
             .arg("-o")
             .arg(&archive)

@@ -64,5 +64,8 @@ async fn main() {
     let documents = converting.await.expect("converting does not panic");
     let bytes: usize = documents.iter().map(|document| document.markdown.len()).sum();
     let links: usize = documents.iter().map(|document| document.links).sum();
-    println!("{{\"pages\":{},\"markdownBytes\":{bytes},\"links\":{links}}}", documents.len());
+    println!(
+        "{{\"pages\":{},\"markdownBytes\":{bytes},\"links\":{links}}}",
+        documents.len()
+    );
 }

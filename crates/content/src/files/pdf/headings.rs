@@ -13,16 +13,7 @@ use crate::limits::PDF_OUTLINE_ENTRIES;
 const HEADING_CHARS: usize = 200;
 /// Words for parts of a book, in lower case; they stand above the title of the part.
 pub(super) const PART_WORDS: &[&str] = &[
-    "chapter",
-    "part",
-    "appendix",
-    "section",
-    "kapitel",
-    "teil",
-    "anhang",
-    "chapitre",
-    "capítulo",
-    "capitolo",
+    "chapter", "part", "appendix", "section", "kapitel", "teil", "anhang", "chapitre", "capítulo", "capitolo",
 ];
 
 /// Sets the role of every line that is, or should be, a heading.

@@ -115,16 +115,8 @@ const SVG_ATTRIBUTES: &[&str] = &[
 
 /// Attributes with a namespace, whose prefix the arena leaves out.
 const PREFIXED_ATTRIBUTES: &[&str] = &[
-    "xlink:actuate",
-    "xlink:arcrole",
-    "xlink:href",
-    "xlink:role",
-    "xlink:show",
-    "xlink:title",
-    "xlink:type",
-    "xml:lang",
-    "xml:space",
-    "xmlns:xlink",
+    "xlink:actuate", "xlink:arcrole", "xlink:href", "xlink:role", "xlink:show", "xlink:title", "xlink:type",
+    "xml:lang", "xml:space", "xmlns:xlink",
 ];
 
 fn capitalized(names: &[&'static str], name: &str) -> Option<&'static str> {

@@ -91,13 +91,7 @@ fn sections(test: &str) -> Vec<(&str, String)> {
     let mut sections: Vec<(&str, String)> = Vec::new();
     for line in test.split('\n') {
         let known = [
-            "#data",
-            "#errors",
-            "#new-errors",
-            "#document-fragment",
-            "#script-on",
-            "#script-off",
-            "#document",
+            "#data", "#errors", "#new-errors", "#document-fragment", "#script-on", "#script-off", "#document",
         ];
         match sections.last_mut() {
             _ if known.contains(&line) => sections.push((line, String::new())),

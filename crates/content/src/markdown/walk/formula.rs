@@ -172,15 +172,7 @@ enum Part {
 /// Returns the TeX of MathML, unless plain characters say the same.
 fn from_mathml(dom: &Dom, math: NodeId) -> Option<String> {
     const STRUCTURES: [&str; 9] = [
-        "mfrac",
-        "mover",
-        "mroot",
-        "msqrt",
-        "msub",
-        "msubsup",
-        "msup",
-        "munder",
-        "munderover",
+        "mfrac", "mover", "mroot", "msqrt", "msub", "msubsup", "msup", "munder", "munderover",
     ];
     let mut inside = dom.below(math).take(limits::FORMULA_BYTES);
     if !inside.any(|id| STRUCTURES.contains(&name_of(dom, id))) {

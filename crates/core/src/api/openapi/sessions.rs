@@ -47,13 +47,8 @@ pub(super) fn operations() -> Vec<Operation> {
                 "/v2/browser/{id}/files",
             ],
             [
-                "openBrowser",
-                "listBrowsers",
-                "executeInBrowser",
-                "endBrowser",
-                "extendBrowser",
-                "listBrowserFiles",
-                "addBrowserFile",
+                "openBrowser", "listBrowsers", "executeInBrowser", "endBrowser", "extendBrowser",
+                "listBrowserFiles", "addBrowserFile",
             ],
         ),
         (
@@ -65,13 +60,8 @@ pub(super) fn operations() -> Vec<Operation> {
                 "/v2/interact/{id}/files",
             ],
             [
-                "openSession",
-                "listSessions",
-                "executeInSession",
-                "endSession",
-                "extendSession",
-                "listSessionFiles",
-                "addSessionFile",
+                "openSession", "listSessions", "executeInSession", "endSession", "extendSession",
+                "listSessionFiles", "addSessionFile",
             ],
         ),
     ];

@@ -9,13 +9,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "description",
-            "summary",
-            "about",
-            "overview",
-            "detail",
-            "abstract",
-            "excerpt",
+            "description", "summary", "about", "overview", "detail", "abstract", "excerpt",
         ],
         &["description", "abstract", "disambiguatingDescription"],
     ),
@@ -25,13 +19,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "price",
-            "cost",
-            "amount",
-            "current price",
-            "sale price",
-            "ticket price",
-            "unit price",
+            "price", "cost", "amount", "current price", "sale price", "ticket price", "unit price",
         ],
         &[
             "offers.price",
@@ -67,13 +55,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "availability",
-            "in stock",
-            "available",
-            "stock",
-            "is available",
-            "is in stock",
-            "stock status",
+            "availability", "in stock", "available", "stock", "is available", "is in stock", "stock status",
         ],
         &[
             "offers.availability",
@@ -93,20 +75,12 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (
         &["brand", "manufacturer", "maker", "brand name"],
         &[
-            "brand.name",
-            "brand",
-            "manufacturer.name",
-            "manufacturer",
-            "product:brand",
+            "brand.name", "brand", "manufacturer.name", "manufacturer", "product:brand",
         ],
     ),
     (
         &[
-            "sku",
-            "article number",
-            "item number",
-            "product id",
-            "product code",
+            "sku", "article number", "item number", "product id", "product code",
         ],
         &["sku", "productID", "mpn"],
     ),
@@ -121,12 +95,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["colour", "color"], &["color"]),
     (
         &[
-            "rating",
-            "star",
-            "score",
-            "average rating",
-            "rating value",
-            "review score",
+            "rating", "star", "score", "average rating", "rating value", "review score",
         ],
         &[
             "aggregateRating.ratingValue",
@@ -137,12 +106,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "review count",
-            "rating count",
-            "number of review",
-            "number of rating",
-            "vote",
-            "total review",
+            "review count", "rating count", "number of review", "number of rating", "vote", "total review",
         ],
         &[
             "aggregateRating.reviewCount",
@@ -158,57 +122,25 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "image",
-            "picture",
-            "photo",
-            "image url",
-            "thumbnail",
-            "cover",
-            "main image",
-            "cover image",
+            "image", "picture", "photo", "image url", "thumbnail", "cover", "main image", "cover image",
         ],
         &[
-            "image.url",
-            "image",
-            "image.contentUrl",
-            "thumbnailUrl",
-            "photo",
-            "og:image",
+            "image.url", "image", "image.contentUrl", "thumbnailUrl", "photo", "og:image",
         ],
     ),
     (&["logo"], &["logo.url", "logo", "publisher.logo.url"]),
     (
         &[
-            "url",
-            "link",
-            "website",
-            "web site",
-            "page",
-            "source",
-            "address url",
-            "href",
-            "homepage",
+            "url", "link", "website", "web site", "page", "source", "address url", "href", "homepage",
         ],
         &["url", "@id", "mainEntityOfPage", "sameAs", "og:url"],
     ),
     (
         &[
-            "author",
-            "writer",
-            "byline",
-            "by",
-            "creator",
-            "author name",
-            "reviewer",
-            "written by",
+            "author", "writer", "byline", "by", "creator", "author name", "reviewer", "written by",
         ],
         &[
-            "author.name",
-            "author",
-            "creator.name",
-            "creator",
-            "article:author",
-            "parsely-author",
+            "author.name", "author", "creator.name", "creator", "article:author", "parsely-author",
         ],
     ),
     (
@@ -217,18 +149,8 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "published",
-            "publish date",
-            "publication date",
-            "date published",
-            "published date",
-            "date",
-            "published at",
-            "published on",
-            "posted",
-            "post date",
-            "date posted",
-            "upload date",
+            "published", "publish date", "publication date", "date published", "published date", "date",
+            "published at", "published on", "posted", "post date", "date posted", "upload date",
             "release date",
         ],
         &[
@@ -244,12 +166,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "modified",
-            "updated",
-            "date modified",
-            "last modified",
-            "updated at",
-            "modified date",
+            "modified", "updated", "date modified", "last modified", "updated at", "modified date",
             "last updated",
         ],
         &["dateModified", "article:modified_time", "og:updated_time"],
@@ -261,11 +178,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (
         &["category", "section", "genre"],
         &[
-            "category",
-            "articleSection",
-            "genre",
-            "recipeCategory",
-            "article:section",
+            "category", "articleSection", "genre", "recipeCategory", "article:section",
         ],
     ),
     (&["language", "lang"], &["inLanguage", "og:locale"]),
@@ -277,12 +190,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "instruction",
-            "step",
-            "direction",
-            "method",
-            "recipe instruction",
-            "preparation",
+            "instruction", "step", "direction", "method", "recipe instruction", "preparation",
         ],
         &["recipeInstructions", "step", "steps"],
     ),
@@ -296,12 +204,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     ),
     (
         &[
-            "total time",
-            "total minute",
-            "duration",
-            "time",
-            "length",
-            "runtime",
+            "total time", "total minute", "duration", "time", "length", "runtime",
         ],
         &["totalTime", "duration", "timeRequired"],
     ),
@@ -321,25 +224,14 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["diet"], &["suitableForDiet"]),
     (
         &[
-            "start",
-            "start date",
-            "start time",
-            "begin",
-            "when",
-            "start at",
-            "event date",
+            "start", "start date", "start time", "begin", "when", "start at", "event date",
         ],
         &["startDate", "doorTime"],
     ),
     (&["end", "end date", "end time", "end at"], &["endDate"]),
     (
         &[
-            "venue",
-            "location",
-            "place",
-            "where",
-            "venue name",
-            "location name",
+            "venue", "location", "place", "where", "venue name", "location name",
         ],
         &[
             "location.name",

@@ -64,14 +64,7 @@ pub(super) fn scroll(rest: &[Word]) -> Option<Step> {
     let amount = amount.clamp(1, MAX_SCROLL_PIXELS);
     let windows = unit.iter().any(|word| {
         word.is(&[
-            "times",
-            "time",
-            "pages",
-            "page",
-            "screens",
-            "screen",
-            "windows",
-            "viewports",
+            "times", "time", "pages", "page", "screens", "screen", "windows", "viewports",
         ])
     });
     let pixels = glued.is_some() || unit.is_empty() || only(unit, &["pixels", "pixel", "px"]);
@@ -102,31 +95,9 @@ pub(super) fn wait(rest: &[Word]) -> Option<Step> {
     let what = without_first(what, &["the", "it", "you", "see"]);
     let what = without_first(what, &["see", "the"]);
     const COMES: &[&str] = &[
-        "to",
-        "be",
-        "appear",
-        "appears",
-        "load",
-        "loads",
-        "loaded",
-        "show",
-        "shows",
-        "up",
-        "is",
-        "visible",
-        "shown",
-        "has",
-        "finish",
-        "finishes",
-        "finished",
-        "loading",
-        "there",
-        "on",
-        "displayed",
-        "come",
-        "comes",
-        "appeared",
-        "fully",
+        "to", "be", "appear", "appears", "load", "loads", "loaded", "show", "shows", "up", "is", "visible",
+        "shown", "has", "finish", "finishes", "finished", "loading", "there", "on", "displayed", "come",
+        "comes", "appeared", "fully",
     ];
     let kept = what
         .iter()

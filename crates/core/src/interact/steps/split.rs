@@ -4,45 +4,10 @@ use crate::interact::words::{Separator, Word};
 
 /// Polite words and words that number steps.
 const FILLERS: &[&str] = &[
-    "please",
-    "now",
-    "next",
-    "also",
-    "finally",
-    "first",
-    "firstly",
-    "second",
-    "secondly",
-    "third",
-    "thirdly",
-    "lastly",
-    "last",
-    "just",
-    "kindly",
-    "so",
-    "and",
-    "ok",
-    "okay",
-    "you",
-    "should",
-    "must",
-    "need",
-    "to",
-    "can",
-    "could",
-    "would",
-    "i",
-    "want",
-    "i'd",
-    "like",
-    "let's",
-    "lets",
-    "try",
-    "once",
-    "done",
-    "again",
-    "immediately",
-    "simply",
+    "please", "now", "next", "also", "finally", "first", "firstly", "second", "secondly", "third", "thirdly",
+    "lastly", "last", "just", "kindly", "so", "and", "ok", "okay", "you", "should", "must", "need", "to",
+    "can", "could", "would", "i", "want", "i'd", "like", "let's", "lets", "try", "once", "done", "again",
+    "immediately", "simply",
 ];
 /// Openings of several words without a meaning of their own.
 const OPENINGS: &[&[&str]] = &[
@@ -59,14 +24,7 @@ pub(super) const OPEN: &[&str] = &[
     "go", "goto", "open", "visit", "navigate", "browse", "load", "head", "surf",
 ];
 pub(super) const CLICK: &[&str] = &[
-    "click",
-    "tap",
-    "follow",
-    "doubleclick",
-    "double-click",
-    "double",
-    "activate",
-    "expand",
+    "click", "tap", "follow", "doubleclick", "double-click", "double", "activate", "expand",
 ];
 pub(super) const PRESS: &[&str] = &["press", "hit", "push", "strike"];
 pub(super) const TYPE: &[&str] = &[
@@ -83,61 +41,19 @@ pub(super) const READ: &[&str] = &[
     "what's", "whats", "find", "note", "copy", "grab", "fetch", "list", "how",
 ];
 const OTHER: &[&str] = &[
-    "scroll",
-    "back",
-    "forward",
-    "reload",
-    "refresh",
-    "submit",
-    "send",
-    "search",
-    "screenshot",
-    "take",
-    "capture",
-    "turn",
-    "switch",
-    "move",
-    "return",
-    "accept",
+    "scroll", "back", "forward", "reload", "refresh", "submit", "send", "search", "screenshot", "take",
+    "capture", "turn", "switch", "move", "return", "accept",
 ];
 const VERBS: [&[&str]; 14] = [
-    OPEN,
-    CLICK,
-    PRESS,
-    TYPE,
-    CLEAR,
-    SELECT,
-    CHECK,
-    UNCHECK,
-    HOVER,
-    WAIT,
-    READ,
-    OTHER,
-    PAIRS,
-    MODEL_VERBS,
+    OPEN, CLICK, PRESS, TYPE, CLEAR, SELECT, CHECK, UNCHECK, HOVER, WAIT, READ, OTHER, PAIRS, MODEL_VERBS,
 ];
 /// First words of phrases that are clicked without another verb: `sign in`, `log out`.
 pub(super) const PAIRS: &[&str] = &["sign", "log", "login", "logout"];
 
 /// Verbs of steps that need a model. After `and` or a comma, they are never part of a name.
 const MODEL_VERBS: &[&str] = &[
-    "analyse",
-    "analyze",
-    "calculate",
-    "compare",
-    "compute",
-    "count",
-    "decide",
-    "describe",
-    "explain",
-    "if",
-    "repeat",
-    "solve",
-    "summarise",
-    "summarize",
-    "translate",
-    "unless",
-    "verify",
+    "analyse", "analyze", "calculate", "compare", "compute", "count", "decide", "describe", "explain", "if",
+    "repeat", "solve", "summarise", "summarize", "translate", "unless", "verify",
 ];
 
 /// Prepositions between a text and its field.

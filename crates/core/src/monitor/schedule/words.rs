@@ -131,13 +131,7 @@ fn weekdays(words: &[&str]) -> Option<String> {
     {
         let name = word.trim_end_matches('s');
         let full = [
-            "sunday",
-            "monday",
-            "tuesday",
-            "wednesday",
-            "thursday",
-            "friday",
-            "saturday",
+            "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
         ];
         let day = (0..7).find(|day| name == full[*day] || *word == WEEKDAYS[*day])?;
         days.push(day);

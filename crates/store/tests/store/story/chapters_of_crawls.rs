@@ -173,10 +173,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
     assert_eq!(running.status, JobStatus::Scraping);
     assert_eq!(
         (
-            running.admitted,
-            running.completed,
-            running.failed,
-            running.credits
+            running.admitted, running.completed, running.failed, running.credits
         ),
         (2, 1, 1, 3)
     );

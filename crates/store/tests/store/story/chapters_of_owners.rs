@@ -142,10 +142,7 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
     );
     assert_eq!(
         (
-            snapshot.admitted,
-            snapshot.completed,
-            snapshot.failed,
-            snapshot.spare
+            snapshot.admitted, snapshot.completed, snapshot.failed, snapshot.spare
         ),
         (4, 1, 1, 1)
     );

@@ -186,14 +186,8 @@ pub(crate) async fn usage_is_summed_by_month_and_key(store: &Store) {
         })
         .collect();
     let expected = [
-        "2027-12 desk 1",
-        "2028-01 desk 2",
-        "2028-01 lost 3",
-        "2028-02 desk 4",
-        "2028-02 lost 11",
-        "2028-03 - 7",
-        "2028-03 desk 9",
-        "2028-03 lost 8",
+        "2027-12 desk 1", "2028-01 desk 2", "2028-01 lost 3", "2028-02 desk 4", "2028-02 lost 11",
+        "2028-03 - 7", "2028-03 desk 9", "2028-03 lost 8",
     ];
     assert_eq!(lines, expected, "a revoked key keeps its name");
     assert_eq!(store.ledger_total(team).await.unwrap(), 45);

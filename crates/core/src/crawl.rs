@@ -484,6 +484,11 @@ impl Crawl {
         (!self.changes.is_outstanding() && !self.changes.is_empty()).then(|| self.changes.next_batch(|| None))
     }
 
+    /// Returns whether the outcome of a page waits for the next batch. False for a page that will be fetched again.
+    pub fn awaits_commit(&self, key: UrlKey) -> bool {
+        self.changes.has_settled(key)
+    }
+
     /// Returns when to poll again if no event arrives first. Valid after a poll that returned `None`.
     pub fn wake_at(&self) -> Option<Timestamp> {
         self.wake

@@ -80,9 +80,13 @@ fn started(crawl: &mut Crawl) -> Vec<PageTask> {
 }
 
 fn fetched(crawl: &mut Crawl, task: &PageTask) {
+    fetched_with(crawl, task, 200);
+}
+
+fn fetched_with(crawl: &mut Crawl, task: &PageTask, status: u16) {
     let page = FetchedPage {
         final_url: task.url.clone(),
-        status: 200,
+        status,
         links: Vec::new(),
         document: Box::new(Document::default()),
         credits: 1,
@@ -311,4 +315,14 @@ fn added_pages_are_admitted_while_others_are_in_flight() {
         batch.end.is_none(),
         "the job does not end before the store admitted them"
     );
+}
+
+#[test]
+fn a_page_that_is_fetched_again_awaits_no_commit() {
+    let mut crawl = batch(&["https://a.test/1", "https://a.test/2"], 9);
+    let tasks = started(&mut crawl);
+    for (task, status, awaits) in [(&tasks[0], 503, false), (&tasks[1], 200, true)] {
+        fetched_with(&mut crawl, task, status);
+        assert_eq!(crawl.awaits_commit(task.key), awaits, "{status}");
+    }
 }

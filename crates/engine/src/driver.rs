@@ -166,12 +166,12 @@ impl Driver {
             let wake = run.crawl.wake_at().map(|time| self.ticker.instant(time));
             match next_event(&mut run, wake, &stop, &signals.pages_added).await {
                 LoopEvent::Done(input) => {
+                    let mut large = None;
                     match &input {
                         Input::PageFetched { key, outcome } => {
                             run.waiting_for_browser.remove(key);
                             run.delayed_hosts.remove(key);
-                            run.unstored
-                                .extend(self.unstored(outcome).map(|large| (*key, large)));
+                            large = self.unstored(outcome).map(|large| (*key, large));
                         }
                         Input::RobotsFetched { host, robots } if self.request.obeys_robots() => {
                             self.turns.learn(host, robots);
@@ -179,6 +179,8 @@ impl Driver {
                         _ => {}
                     }
                     run.crawl.handle(self.ticker.now(), input);
+                    let is_kept = |(key, _): &(UrlKey, _)| run.crawl.awaits_commit(*key);
+                    run.unstored.extend(large.filter(is_kept));
                 }
                 LoopEvent::Turn(event) => self.handle_turn_event(&mut run, event),
                 LoopEvent::Slot(slot) => self.slot_acquired(&mut run, slot),

@@ -111,6 +111,13 @@ impl Changes {
         self.queue.iter().filter_map(key).collect()
     }
 
+    /// Returns whether a URL is settled here.
+    pub(super) fn has_settled(&self, key: UrlKey) -> bool {
+        let is_settled =
+            |change: &Change| matches!(change, Change::Settled(outcome) if outcome.settled.key == key);
+        self.queue.iter().rev().any(is_settled)
+    }
+
     /// Returns whether a batch awaits its response.
     pub(super) fn is_outstanding(&self) -> bool {
         self.outstanding

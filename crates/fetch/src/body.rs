@@ -14,7 +14,7 @@ use hyper::body::{Body, Incoming};
 use parking_lot::Mutex;
 use tokio::io::AsyncReadExt;
 use tokio::task::coop::consume_budget;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::io::StreamReader;
 
 use crate::budget::{Budget, Reservation};
@@ -34,6 +34,8 @@ pub(crate) struct BodyLimits<'a> {
     pub(crate) truncate: bool,
     /// If a body breaks off or is corrupt, keep the part that was read.
     pub(crate) keep_partial: bool,
+    /// Deadline of the request.
+    pub(crate) deadline: Instant,
 }
 
 /// A body that was read.
@@ -79,7 +81,7 @@ pub(crate) async fn read(
         max_bytes: limits.max_bytes,
         cap_bytes: length_bytes.unwrap_or(limits.max_bytes),
         budget,
-        reservation: budget.reserve(length_bytes).await,
+        reservation: budget.reserve(length_bytes).await.with_deadline(limits.deadline),
     };
     let result = async {
         if codings.is_empty() {

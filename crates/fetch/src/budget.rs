@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use crate::limits;
 
@@ -86,6 +86,7 @@ impl Budget {
             last: None,
             turn: None,
             large: LargeShare::Held(None),
+            waits_until: None,
             read: Read {
                 count: self.read.clone(),
                 is_counted: false,
@@ -103,7 +104,10 @@ impl Budget {
         let started = Instant::now();
         if bytes > limits::LARGE_BODY_BYTES {
             let wanted = reservation.length_bytes.unwrap_or(0).max(bytes);
-            self.wait_for_large_bodies(&mut reservation.large, wanted).await;
+            let end = Instant::now() + limits::CONVERTED_BODY_WAIT;
+            let end = reservation.waits_until.map_or(end, |time| time.min(end));
+            self.wait_for_large_bodies(&mut reservation.large, wanted, end)
+                .await;
         }
         self.grow(reservation, missing).await;
         // Time in which a body waited for memory does not count against it.
@@ -114,14 +118,14 @@ impl Budget {
     }
 
     /// Waits until the large bodies together need no more than [`limits::LARGE_BODIES_BYTES`], but only a moment, or
-    /// longer while one of them is being converted.
-    async fn wait_for_large_bodies(&self, share: &mut LargeShare, bytes: u64) {
+    /// until `end` while one of them is being converted.
+    async fn wait_for_large_bodies(&self, share: &mut LargeShare, bytes: u64, end: Instant) {
         let LargeShare::Held(held) = share else { return };
         let missing = units(bytes).min(self.large.units) - units_in(held.as_ref());
         let mut room = pin!(self.large.acquire(missing));
-        let end = Instant::now() + limits::CONVERTED_BODY_WAIT;
         loop {
-            match timeout(limits::LARGE_BODY_WAIT, &mut room).await {
+            let moment = (Instant::now() + limits::LARGE_BODY_WAIT).min(end);
+            match timeout_at(moment, &mut room).await {
                 Ok(more) => return add(held, more),
                 Err(_) if Instant::now() < end && self.read.load(Ordering::Relaxed) > 0 => {}
                 Err(_) => break,
@@ -224,6 +228,8 @@ pub(crate) struct Reservation {
     /// The right to use the last pool while the body is being read.
     turn: Option<OwnedSemaphorePermit>,
     large: LargeShare,
+    /// When it waits for other large bodies no longer.
+    waits_until: Option<Instant>,
     read: Read,
     /// When the body counts as slow; `None` before it grows beyond its first reservation.
     overdue_at: Option<Instant>,
@@ -251,6 +257,15 @@ enum LargeShare {
 }
 
 impl Reservation {
+    /// Leaves most of the time until `deadline` to the body itself: it waits for others in the first quarter only.
+    pub(crate) fn with_deadline(self, deadline: Instant) -> Self {
+        let now = Instant::now();
+        Self {
+            waits_until: Some(now + deadline.saturating_duration_since(now) / 4),
+            ..self
+        }
+    }
+
     fn units(&self) -> u32 {
         let held = [Some(&self.first), self.growth.as_ref(), self.last.as_ref()];
         held.into_iter().map(units_in).sum()
@@ -278,6 +293,7 @@ mod tests {
     use std::time::Duration;
 
     use futures_util::poll;
+    use tokio::time::timeout;
 
     use super::*;
 

@@ -221,6 +221,7 @@ impl Shared {
                 max_bytes: request.max_body_bytes,
                 truncate: request.truncate,
                 keep_partial: request.keep_partial,
+                deadline: Instant::from_std(request.deadline),
             };
             let body = body::read(incoming, &mut parts.headers, &self.budget, limits).await?;
             if body.drained {

@@ -444,3 +444,14 @@ async fn a_stalled_body_releases_memory_that_another_one_needs() {
     tokio::time::resume();
     assert_eq!(other.await.unwrap(), Ok(3 * MIB));
 }
+
+#[tokio::test]
+async fn a_large_body_waits_for_others_in_a_part_of_its_time_only() {
+    let server = Server::with(|| ServerAction::Keep(ok(vec![b'x'; 16 * MIB]))).await;
+    let fetcher = fetcher();
+    let converted = fetcher.fetch(get(server.url("/"))).await.unwrap();
+    let mut request = get(server.url("/"));
+    request.deadline = deadline_in(4_000);
+    let response = fetcher.fetch(request).await.unwrap();
+    assert_eq!(response.body.len(), converted.body.len());
+}

@@ -195,7 +195,12 @@ async fn the_session_of_a_scrape_is_continued_from_any_server_on_postgresql() {
     let path = scrape().await;
     let mut request = code.clone();
     request["existingSessionId"] = opened["id"].clone();
-    let continued = second.post(&path, &request).await.ok();
+    let headers = [
+        ("authorization", "Bearer fc-test"),
+        ("content-type", "application/json"),
+    ];
+    let with_mark = format!("\u{feff}{request}");
+    let continued = second.send(Method::POST, &path, &headers, with_mark).await.ok();
     assert_eq!(continued["sessionId"], opened["id"]);
 
     // First calls that reach both servers at once open one session.

@@ -154,8 +154,10 @@ async fn session_of(
 
 /// Reads the existing session that the body of an interact request names.
 async fn existing_session(app: &App, request: Request) -> Result<(Request, Option<SessionRow>), Failure> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let bytes = body::read_json(app, &parts.headers, body).await?;
+    // Without its byte order mark, the body is shorter.
+    parts.headers.remove(header::CONTENT_LENGTH);
     let id = serde_json::from_slice::<Value>(&bytes)
         .ok()
         .and_then(|body| body["existingSessionId"].as_str()?.parse::<SessionId>().ok());

@@ -62,7 +62,7 @@ pub(super) struct OpenElements<'a> {
     dom: &'a Dom,
     names: &'a [NameHints],
     weights: &'a TextWeights,
-    /// An element that is not beside the content, nor is what it is in.
+    /// An element of the content: neither it nor an element around it counts as secondary.
     content: Option<NodeId>,
     /// By node: how many children of its parent look the same.
     repeats: Vec<u16>,

@@ -25,6 +25,7 @@ pub mod receiver;
 mod serve;
 pub mod server;
 pub mod site;
+mod stored_job;
 mod tls_front;
 pub mod tools;
 
@@ -43,4 +44,5 @@ pub use proxy::TestProxy;
 pub use receiver::Receiver;
 pub use server::{Folder, TestServer};
 pub use site::{Page, RunningSite, Site};
+pub use stored_job::new_job;
 pub use tls_front::{TlsFront, serve_without_tls};

@@ -12,7 +12,7 @@ use futures_util::{SinkExt, StreamExt};
 use harvestman_core::ids::{JobId, SessionId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{DatabaseUrl, JobKind, NewJob, NewSession, Store, StoreConfig, new_id};
-use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, tools};
+use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, new_job, tools};
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -237,21 +237,8 @@ async fn the_console_lists_a_live_session_however_many_have_ended_since_on_postg
     for _ in 0..60 {
         let id = JobId(new_id());
         let call = NewJob {
-            id,
-            team,
-            key: None,
-            kind: JobKind::Browser,
-            url: String::new(),
-            request: String::new(),
-            base: String::new(),
-            page_limit: 0,
-            webhook: None,
-            origin: None,
-            integration: None,
-            username: None,
-            zero_data_retention: false,
             retention_ms: 1,
-            created_at,
+            ..new_job(id, team, JobKind::Browser, created_at)
         };
         let session = NewSession {
             call,

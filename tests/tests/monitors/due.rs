@@ -7,7 +7,7 @@ use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, MonitorUpdate, NewCheck, NewJob, StartOutcome, Store, StoreConfig, new_id};
 use harvestman_tests::receiver::Delivery;
-use harvestman_tests::{Receiver, Site, TestServer, assert_contains, assert_fields};
+use harvestman_tests::{Receiver, Site, TestServer, assert_contains, assert_fields, new_job};
 use serde_json::json;
 
 use super::{create, ended, monitor_of, page, pages_of, run, shop};
@@ -281,21 +281,14 @@ async fn a_check_with_a_damaged_request_fails() {
     let start = NewCheck {
         monitor: MonitorId(monitor.parse().unwrap()),
         job: NewJob {
-            id: check,
-            team: store.ensure_team("test").await.unwrap(),
-            key: None,
-            kind: JobKind::Monitor,
             url: "Prices".to_owned(),
             request: r#"{"name":"Prices","targets":"#.to_owned(),
-            base: String::new(),
-            page_limit: 0,
-            webhook: None,
-            origin: None,
-            integration: None,
-            username: None,
-            zero_data_retention: false,
-            retention_ms: 3_600_000,
-            created_at: Timestamp(0),
+            ..new_job(
+                check,
+                store.ensure_team("test").await.unwrap(),
+                JobKind::Monitor,
+                Timestamp(0),
+            )
         },
         due: None,
         jobs: vec![JobId(new_id())],

@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use axum::http::Method;
 use harvestman_core::ids::{JobId, KeyId, ScrapeId, SessionId, TeamId};
 use harvestman_server::router::{Access, Route, routes};
-use harvestman_store::{JobKind, NewJob, NewSession};
+use harvestman_store::{JobKind, NewSession};
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, TestResponse};
 use crate::crawl::ALLOW;
 use crate::site::Site;
+use crate::stored_job::new_job;
 
 /// Expected response for another team's key.
 #[derive(Clone, Copy)]
@@ -258,23 +259,7 @@ impl Resources {
 async fn session(app: &TestApp, team: TeamId) -> SessionId {
     let now = harvestman_engine::now();
     let id = harvestman_engine::new_job_id();
-    let call = NewJob {
-        id,
-        team,
-        key: None,
-        kind: JobKind::Browser,
-        url: String::new(),
-        request: "{}".to_owned(),
-        base: String::new(),
-        page_limit: 1,
-        webhook: None,
-        origin: None,
-        integration: None,
-        username: None,
-        zero_data_retention: false,
-        retention_ms: 60_000,
-        created_at: now,
-    };
+    let call = new_job(id, team, JobKind::Browser, now);
     let session = NewSession {
         call,
         scrape: None,

@@ -21,4 +21,6 @@ mod routes;
 mod site;
 mod socket;
 mod store_faults;
+#[path = "../../../../tests/src/stored_job.rs"]
+pub mod stored_job;
 mod team;

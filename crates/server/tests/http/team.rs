@@ -12,6 +12,7 @@ use crate::app::TestApp;
 use crate::assertions::assert_fields;
 use crate::crawl::{ALLOW, start, wait_until};
 use crate::site::Site;
+use crate::stored_job::new_job;
 
 const DAY_MS: u64 = 24 * 3_600_000;
 
@@ -24,21 +25,10 @@ async fn note(
     at: Timestamp,
 ) -> JobId {
     let call = NewJob {
-        id: harvestman_engine::new_job_id(),
-        team,
         key,
-        kind,
         url: "http://site.test/".to_owned(),
-        request: "{}".to_owned(),
-        base: String::new(),
-        page_limit: 0,
-        webhook: None,
-        origin: None,
-        integration: None,
-        username: None,
-        zero_data_retention: false,
         retention_ms: DAY_MS,
-        created_at: at,
+        ..new_job(harvestman_engine::new_job_id(), team, kind, at)
     };
     app.app.store().record_call(&call, Ok(credits), at).await.unwrap();
     call.id

@@ -39,9 +39,9 @@ pub async fn access(config: &Config, store: &Store, now: Timestamp) -> anyhow::R
     for configured in &config.api_keys {
         let team = store.ensure_team(&configured.team).await?;
         let fingerprint = keys::fingerprint(&configured.key);
-        let hash = fingerprint.hash;
-        store.add_key(team, &configured.name, fingerprint, now).await?;
-        if store.principal(hash).await?.is_none() {
+        let id = store.add_key(team, &configured.name, fingerprint, now).await?;
+        let keys = store.keys(Some(team)).await?;
+        if keys.iter().any(|key| key.id == id && key.revoked_at.is_some()) {
             let ConfiguredKey { team, name, .. } = configured;
             tracing::warn!(
                 "the configured key `{name}` of team `{team}` is revoked and stays revoked; configure another key"

@@ -119,6 +119,7 @@ async fn a_revoked_configured_key_stays_revoked_after_a_restart() {
     let keys = list_keys(&app, "fc-one").await;
     let two = keys.iter().find(|row| row["current"] == false).unwrap();
     assert_eq!(two["hint"], "", "a short key has no hint");
+    assert_eq!(two["lastUsedAt"], Value::Null, "adding a key is no use of it");
     let path = format!("/console/api/keys/{}", two["id"].as_str().unwrap());
     assert_eq!(
         call(&app, Method::DELETE, &path, "fc-one", &json!({}))

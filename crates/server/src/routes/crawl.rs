@@ -64,7 +64,10 @@ pub(crate) async fn active(Caller { app, principal }: Caller) -> HandlerResult {
     let mut crawls = Vec::new();
     for row in app.store().active(principal.team).await? {
         if row.kind == JobKind::Crawl {
-            let request = CrawlRequest::from_json(row.request.as_bytes())?;
+            let Ok(request) = CrawlRequest::from_json(row.request.as_bytes()) else {
+                tracing::error!(job.id = %row.id, "cannot read a stored crawl; it is not listed");
+                continue;
+            };
             let mut crawl = ActiveCrawl::new(row.id, row.team, row.created_at, &request);
             let limit = || app.engine().plans().of(row.team).max_concurrency.into();
             crawl.options.entry("maxConcurrency").or_insert_with(limit);

@@ -3,11 +3,13 @@
 use std::time::{Duration, Instant};
 
 use axum::http::Method;
+use harvestman_store::JobKind;
 use serde_json::{Value, json};
 
 use crate::app::{TestApp, TestResponse};
 use crate::assertions::{assert_contains, assert_fields};
 use crate::site::Site;
+use crate::stored_job::new_job;
 
 pub(crate) const ALLOW: &[(&str, &str)] = &[("HARVESTMAN_ALLOW_PRIVATE_HOSTS", "127.0.0.1")];
 
@@ -160,6 +162,17 @@ async fn a_running_crawl_is_listed_as_active_until_it_is_cancelled() {
         1,
         "existing documents are kept"
     );
+    assert_eq!(app.get("/v2/crawl/active").await.json()["crawls"], json!([]));
+
+    let store = app.app.store();
+    let team = store.ensure_team("default").await.unwrap();
+    let unreadable = new_job(
+        harvestman_engine::new_job_id(),
+        team,
+        JobKind::Crawl,
+        harvestman_engine::now(),
+    );
+    store.create_crawl(&unreadable, None).await.unwrap();
     assert_eq!(app.get("/v2/crawl/active").await.json()["crawls"], json!([]));
 }
 

@@ -223,11 +223,20 @@ impl TestServer {
 
     /// Sends a POST request with JSON and the key of the team `test`.
     pub async fn post(&self, path: &str, body: &Value) -> HttpResponse {
+        self.send_json(Method::POST, path, body).await
+    }
+
+    /// Sends a PATCH request with JSON and the key of the team `test`.
+    pub async fn patch(&self, path: &str, body: &Value) -> HttpResponse {
+        self.send_json(Method::PATCH, path, body).await
+    }
+
+    async fn send_json(&self, method: Method, path: &str, body: &Value) -> HttpResponse {
         let headers = [
             ("authorization", "Bearer fc-test"),
             ("content-type", "application/json"),
         ];
-        self.send(Method::POST, path, &headers, body.to_string()).await
+        self.send(method, path, &headers, body.to_string()).await
     }
 
     /// Sends a DELETE request with the key of the team `test`.

@@ -10,8 +10,7 @@ use std::time::{Duration, Instant};
 use harvestman_tests::receiver::Delivery;
 use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{
-    HttpResponse, Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer,
-    assert_fields,
+    Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer, assert_fields,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -390,7 +389,7 @@ async fn monitors_are_changed_paused_and_deleted() {
 
     let change = json!({ "name": "Cups", "status": "paused", "schedule": { "text": "daily at 9:00", "timezone": "Europe/Berlin" },
         "targets": monitor["targets"], "goal": "the price falls" });
-    let changed = patch(&server, &path, &change).await.ok()["data"].clone();
+    let changed = server.patch(&path, &change).await.ok()["data"].clone();
     assert_fields(&changed, json!({ "name": "Cups", "status": "paused" }));
     assert_eq!(
         changed["schedule"],
@@ -400,9 +399,9 @@ async fn monitors_are_changed_paused_and_deleted() {
         (changed.get("nextRunAt"), &changed["judgeEnabled"]),
         (None, &json!(true))
     );
-    let active = patch(&server, &path, &json!({ "status": "active" })).await.ok()["data"].clone();
+    let active = server.patch(&path, &json!({ "status": "active" })).await.ok()["data"].clone();
     assert!(active["nextRunAt"].is_string(), "{active}");
-    let without = patch(&server, &path, &json!({ "goal": null })).await.ok()["data"].clone();
+    let without = server.patch(&path, &json!({ "goal": null })).await.ok()["data"].clone();
     assert_eq!(
         (without.get("goal"), &without["name"]),
         (None, &json!("Cups")),
@@ -447,7 +446,7 @@ async fn the_pages_of_a_target_that_changes_during_a_check_are_not_missed_later(
     let check = server.post(&format!("{path}/run"), &json!({})).await.ok();
     old.wait_for_requests(1).await;
     let change = json!({ "targets": crawl(&new, "/pot") });
-    patch(&server, &path, &change).await.ok();
+    server.patch(&path, &change).await.ok();
     old.release();
     let first = ended(&server, &id, check["id"].as_str().unwrap()).await;
     assert_eq!(states(&first), [state("/cup", "new")]);
@@ -564,14 +563,4 @@ async fn requests_that_cannot_work_are_refused_with_the_reason() {
     ] {
         assert_eq!(server.get(path).await.status, 400, "{path}");
     }
-}
-
-async fn patch(server: &TestServer, path: &str, change: &Value) -> HttpResponse {
-    let headers = [
-        ("authorization", "Bearer fc-test"),
-        ("content-type", "application/json"),
-    ];
-    server
-        .send(Method::PATCH, path, &headers, change.to_string())
-        .await
 }

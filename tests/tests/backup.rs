@@ -98,7 +98,12 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     let batch = json!({ "urls": [site.url("/")], "headers": headers });
     let batch = server.batch(&batch).await;
     server.wait_for_end(&batch).await;
-    let mut request = json!({ "url": site.url("/"), "limit": 1, "scrapeOptions": { "headers": headers } });
+    let options = json!({ "headers": headers });
+    let target = json!({ "type": "scrape", "urls": [site.url("/")], "scrapeOptions": options });
+    let monitor = json!({ "name": "Pages", "schedule": { "text": "daily at 9:00" }, "targets": [target] });
+    let monitor = server.post("/v2/monitor", &monitor).await.ok();
+    let monitor = format!("/v2/monitor/{}", monitor["data"]["id"].as_str().unwrap());
+    let mut request = json!({ "url": site.url("/"), "limit": 1, "scrapeOptions": options });
     let ended = server.crawl(&request).await;
     server.wait(&ended).await;
     site.hold_after(0);
@@ -138,11 +143,17 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     let append = server.post("/v2/batch/scrape", &more).await;
     let path = format!("/console/api/jobs/{ended}/continue");
     let continuation = server.post(&path, &json!({})).await;
-    for refused in [append, continuation] {
+    let run = server.post(&format!("{monitor}/run"), &json!({})).await;
+    let resumed = json!({ "status": "active" });
+    let resume = server.patch(&monitor, &resumed).await;
+    for refused in [append, continuation, run, resume] {
         assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));
         let error = refused.json["error"].as_str().unwrap();
         assert!(error.contains("`headers`"), "{error}");
     }
+    let change = json!({ "status": "active", "targets": [target] });
+    let resumed = server.patch(&monitor, &change).await.ok();
+    assert_eq!(resumed["data"]["status"], "active", "{resumed}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

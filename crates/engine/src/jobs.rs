@@ -52,17 +52,22 @@ pub(crate) fn stored_request<T>(
     request: &str,
     read: impl FnOnce(&[u8]) -> Result<T, ApiError>,
 ) -> Result<T, ApiError> {
-    let discarded = discarded_parts(request);
-    if !discarded.is_empty() {
-        return Err(ApiError::conflict(format!(
-            "the key that encrypted `{}` of this job is lost; start a new one",
-            discarded.join("` and `")
-        )));
-    }
+    check_complete(&discarded_parts(request), "this job is lost; start a new one")?;
     read(request.as_bytes()).map_err(|error| {
         tracing::error!(%error, "cannot read a stored request");
         ApiError::conflict("the stored options of this job cannot be read; start a new one")
     })
+}
+
+/// Refuses to use a stored request without its discarded parts.
+pub(crate) fn check_complete(discarded: &[&str], advice: &str) -> Result<(), ApiError> {
+    if discarded.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::conflict(format!(
+        "the key that encrypted `{}` of {advice}",
+        discarded.join("` and `")
+    )))
 }
 
 /// Returns the events of a family that a receiver subscribed to.

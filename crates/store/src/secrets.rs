@@ -223,15 +223,17 @@ impl KeyRing {
     }
 }
 
-/// Returns the parts of a stored request that were discarded because their key is lost.
+/// Returns the parts of the stored request of a job or monitor that were discarded because their key is lost.
 pub fn discarded_parts(request: &str) -> Vec<&'static str> {
     let Ok(request) = serde_json::from_str::<Json>(request) else {
         return Vec::new();
     };
-    let is_discarded = |part: &&str| {
-        let values = [request.get(part), request["scrapeOptions"].get(part)];
-        values.contains(&Some(&Json::Null))
-    };
+    let targets = request["targets"].as_array().into_iter().flatten();
+    let objects: Vec<&Json> = targets
+        .chain([&request])
+        .flat_map(|object| [object, &object["scrapeOptions"]])
+        .collect();
+    let is_discarded = |part: &&str| objects.iter().any(|object| object.get(part) == Some(&Json::Null));
     PARTS.into_iter().filter(is_discarded).collect()
 }
 
@@ -424,6 +426,8 @@ mod tests {
             .without_lost_parts(&lost)
             .unwrap();
         assert_eq!(discarded_parts(&kept), PARTS);
+        let monitor = r#"{"targets":[{"scrapeOptions":{"headers":null}}],"notification":{"actions":null}}"#;
+        assert_eq!(discarded_parts(monitor), ["headers"]);
         for request in [
             REQUEST,
             "{}",

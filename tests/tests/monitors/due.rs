@@ -229,7 +229,7 @@ async fn an_unreadable_monitor_does_not_hold_up_others() {
     loop {
         let monitor = server.get(&format!("/v2/monitor/{other}")).await.ok();
         if monitor["data"]["lastCheckSummary"]["totalPages"] == 1 {
-            return;
+            break;
         }
         assert!(
             since.elapsed().as_secs() < 60,
@@ -238,6 +238,11 @@ async fn an_unreadable_monitor_does_not_hold_up_others() {
         );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    let listed = server.get("/v2/monitor").await.ok();
+    assert_eq!(
+        (&listed["data"][0]["id"], listed["data"].get(1)),
+        (&json!(other), None)
+    );
 }
 
 #[tokio::test]

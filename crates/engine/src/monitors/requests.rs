@@ -16,12 +16,14 @@ use harvestman_core::scope::Scope;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
     CheckPageChunk, CheckRow, MonitorRow, MonitorUpdate, NewMonitor, Principal, StartOutcome, StoreError,
+    discarded_parts,
 };
 use serde_json::Value;
 
 use super::start::{read, start};
 use crate::context::Engine;
 use crate::error::internal_error;
+use crate::jobs::check_complete;
 use crate::{clock, limits};
 
 impl Engine {
@@ -89,7 +91,7 @@ impl Engine {
         }
     }
 
-    /// Lists monitors of the team, newest first.
+    /// Lists monitors of the team, newest first, without those whose stored requests cannot be read.
     pub async fn monitors(
         &self,
         principal: &Principal,
@@ -99,7 +101,14 @@ impl Engine {
         let rows = store
             .monitors(principal.team, query.status, query.limit, query.offset)
             .await?;
-        Ok(rows.iter().map(response).collect::<Result<_, _>>()?)
+        let readable = rows.iter().filter_map(|row| match response(row) {
+            Ok(monitor) => Some(monitor),
+            Err(error) => {
+                tracing::error!(%error, monitor.id = %row.id, "cannot read a stored monitor; it is not listed");
+                None
+            }
+        });
+        Ok(readable.collect())
     }
 
     /// Returns a monitor.
@@ -118,7 +127,8 @@ impl Engine {
     /// Changes a monitor. A check that is running keeps its options.
     ///
     /// # Errors
-    /// As for [`Self::create_monitor`]; 404 if the team has no such monitor.
+    /// As for [`Self::create_monitor`]; 404 if the team has no such monitor, 409 if parts that the change does not replace
+    /// were discarded because their key is lost.
     pub async fn update_monitor(
         &self,
         principal: &Principal,
@@ -129,6 +139,15 @@ impl Engine {
             let row = self.monitor_row(principal, id).await?;
             let now = clock::now();
             let before = read(&row)?;
+            let mut discarded = discarded_parts(&row.request);
+            discarded.retain(|part| match *part {
+                "webhook" => change.webhook.is_none(),
+                _ => change.targets.is_none(),
+            });
+            check_complete(
+                &discarded,
+                "this monitor is lost; send its `targets` and `webhook` again",
+            )?;
             let after = change.clone().apply(before.clone());
             let plan = self.check_monitor(&after, now).await?;
             let active = match change.status {
@@ -176,9 +195,14 @@ impl Engine {
     /// Starts a check now, even if the monitor is paused.
     ///
     /// # Errors
-    /// 404 if the team has no such monitor, 409 if a check is running, 402 if no credit is left.
+    /// 404 if the team has no such monitor, 409 if a check is running or parts of the monitor were discarded, 402 if no
+    /// credit is left.
     pub async fn run_monitor(&self, principal: &Principal, id: MonitorId) -> Result<Check, ApiError> {
         let row = self.monitor_row(principal, id).await?;
+        check_complete(
+            &discarded_parts(&row.request),
+            "this monitor is lost; change its `targets` and `webhook`",
+        )?;
         self.context.budget.check(principal.team).await?;
         let (check, outcome) = start(&self.context, &row, CheckTrigger::Manual).await?;
         match outcome {

@@ -276,7 +276,7 @@ pub const COMPARISONS_AT_ONCE: usize = 16;
 /// Checks started per poll.
 pub const CHECKS_STARTED: u64 = 100;
 /// Time after which a check that could not be started is due again.
-pub const CHECK_POSTPONED: Duration = Duration::from_secs(3_600);
+pub const CHECK_POSTPONED_MS: u64 = 3_600_000;
 /// Pages of a check that are compared and stored together.
 pub const CHECK_PORTION: u64 = 50;
 /// Bytes of documents read together, and of pages in one response.

@@ -11,8 +11,7 @@ mod start;
 use std::sync::Arc;
 
 use harvestman_core::api::monitor_response::CheckTrigger;
-use harvestman_core::time::Timestamp;
-use harvestman_store::{MonitorRow, MonitorUpdate, StoreError};
+use harvestman_store::{DueMonitor, StoreError};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -58,33 +57,30 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     while checks.join_next().await.is_some() {}
 }
 
-/// Starts checks that are due, at most [`limits::CHECKS_STARTED`] per call.
+/// Starts checks that are due, at most [`limits::CHECKS_STARTED`] per call. A check that cannot be started is
+/// postponed, so that it does not hold up others.
 async fn start_due(context: &Context) -> Result<(), StoreError> {
     let now = clock::now();
     for monitor in context.store.due_monitors(now, limits::CHECKS_STARTED).await? {
-        if let Err(error) = start::start(context, &monitor, CheckTrigger::Scheduled).await {
+        if let Err(error) = start_scheduled(context, monitor).await {
             if error.is_transient() {
                 return Err(error);
             }
             tracing::error!(%error, monitor.id = %monitor.id, "cannot start a due check; retrying in an hour");
-            postpone(context, monitor, now).await?;
+            context
+                .store
+                .postpone_monitor(monitor, now, limits::CHECK_POSTPONED_MS)
+                .await?;
         }
     }
     Ok(())
 }
 
-/// Postpones the next check of a monitor whose checks cannot be started, so that it does not hold up those of others.
-async fn postpone(context: &Context, monitor: MonitorRow, now: Timestamp) -> Result<(), StoreError> {
-    let update = MonitorUpdate {
-        seen: monitor.updated_at,
-        request: monitor.request,
-        next_run_at: Some(now + limits::CHECK_POSTPONED),
-        changed_targets: Vec::new(),
-        now,
-    };
-    context
-        .store
-        .update_monitor(monitor.team, monitor.id, update)
-        .await?;
+async fn start_scheduled(context: &Context, due: DueMonitor) -> Result<(), StoreError> {
+    let monitor = context.store.monitor(due.team, due.id).await?;
+    // It may have been changed or deleted meanwhile.
+    if let Some(monitor) = monitor.filter(|monitor| monitor.next_run_at == Some(due.due)) {
+        start::start(context, &monitor, CheckTrigger::Scheduled).await?;
+    }
     Ok(())
 }

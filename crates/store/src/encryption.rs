@@ -2,6 +2,7 @@
 //! is encrypted again ([`opening`](crate::opening)).
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use harvestman_core::time::Timestamp;
@@ -48,6 +49,26 @@ impl SecretKind {
             Self::Receiver => Form::Receiver,
             Self::Profile => Form::Profile,
         }
+    }
+
+    /// Adds to the error of a damaged value which one it is.
+    pub(crate) fn locate(self, error: StoreError, row: &dyn Display) -> StoreError {
+        match error {
+            StoreError::Unreadable(error) => StoreError::Unreadable(format!("{self} {row}: {error}")),
+            error => error,
+        }
+    }
+}
+
+impl Display for SecretKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::WebhookSecret => "webhook secret of team",
+            Self::JobRequest => "request of job",
+            Self::MonitorRequest => "request of monitor",
+            Self::Receiver => "webhook receiver of job",
+            Self::Profile => "browser profile",
+        })
     }
 }
 

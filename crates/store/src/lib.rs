@@ -78,8 +78,8 @@ pub use job::{
 };
 pub use lease::{DueWork, Lease, LeaseRoom};
 pub use monitor::{
-    CheckEnd, CheckLease, CheckPageChunk, CheckPortion, CheckRow, MonitorRow, MonitorUpdate, NewCheck,
-    NewCheckPage, NewMonitor, StartOutcome,
+    CheckEnd, CheckLease, CheckPageChunk, CheckPortion, CheckRow, DueMonitor, MonitorRow, MonitorUpdate,
+    NewCheck, NewCheckPage, NewMonitor, StartOutcome,
 };
 pub use new_id::new_id;
 pub use outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject};

@@ -58,6 +58,17 @@ pub struct MonitorRow {
     pub updated_at: Timestamp,
 }
 
+/// A monitor whose next check is due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DueMonitor {
+    /// Id of the monitor.
+    pub id: MonitorId,
+    /// The team that owns it.
+    pub team: TeamId,
+    /// When the check is due.
+    pub due: Timestamp,
+}
+
 /// A change of a monitor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MonitorUpdate {
@@ -250,8 +261,16 @@ operations! {
         ) -> Result<Option<Vec<JobId>>, StoreError>;
 
         /// Lists active monitors whose next check is due, longest overdue first.
-        async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError>
-            => open_requests;
+        async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<DueMonitor>, StoreError>;
+
+        /// Postpones the check of a due monitor by so many milliseconds from now. Does nothing if the monitor was
+        /// changed or deleted meanwhile.
+        async fn postpone_monitor(
+            &self,
+            monitor: DueMonitor,
+            now: Timestamp,
+            delay_ms: u64,
+        ) -> Result<(), StoreError>;
     }
 }
 

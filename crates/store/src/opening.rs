@@ -124,6 +124,10 @@ async fn with_keys(store: Store, keys: KeyRing, file: &Path) -> Result<Store, St
                      discard-secrets` deletes them. Nothing was changed",
                     file.display()
                 )),
+                StoreError::Unreadable(value) => StoreError::Setup(format!(
+                    "a secret in this database is damaged and cannot be encrypted with the new key: {value}. Restore \
+                     a backup, or delete all damaged secrets with `harvestman discard-secrets`. Nothing was changed"
+                )),
                 error => error,
             })
         }

@@ -17,8 +17,8 @@ pub(crate) use jobs::{
     parse_status, readable_job, snapshot, sum_of_paces,
 };
 pub(crate) use monitors::{
-    check_event, check_lease, check_row, check_summary, fetching_jobs, missing_url, monitor_row, page_chunk,
-    target_page,
+    check_event, check_lease, check_row, check_summary, due_monitor, fetching_jobs, missing_url, monitor_row,
+    page_chunk, target_page,
 };
 pub(crate) use pages::{decompress_page, decompress_texts, known_page, linking_pages, page_version};
 pub(crate) use runs::{failed_page, next_place_of, origin, origin_of_page, result_of_scrape, run_row};

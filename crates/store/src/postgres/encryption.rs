@@ -157,7 +157,7 @@ async fn renew_column(
                 (Err(_), Lost::Discard { now, discarded }) => {
                     discard(client, keys, column, (id, &value), *now, discarded).await?;
                 }
-                (Err(error), Lost::Keep) => return Err(error),
+                (Err(error), Lost::Keep) => return Err(column.kind.locate(error, &id)),
             }
         }
     }
@@ -232,7 +232,7 @@ async fn renew_profiles(client: &Client, keys: &KeyRing, lost: &mut Lost) -> Res
                     .await?;
                 continue;
             }
-            (Err(error), Lost::Keep) => return Err(error),
+            (Err(error), Lost::Keep) => return Err(SecretKind::Profile.locate(error, &name)),
         };
         if let Some(state) = compress(vec![renewed]).await?.pop() {
             query(

@@ -9,12 +9,12 @@ use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
+use crate::monitor::{DueMonitor, MonitorRow, MonitorUpdate, Monitors, NewMonitor};
 use crate::postgres::Postgres;
 use crate::postgres::jobs::mark_cancelled;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::rows::{fetching_jobs, monitor_row};
+use crate::rows::{due_monitor, fetching_jobs, monitor_row};
 use crate::value::params;
 
 impl Monitors for Postgres {
@@ -136,13 +136,30 @@ impl Monitors for Postgres {
         .await
     }
 
-    async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
+    async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<DueMonitor>, StoreError> {
         query(
-            "SELECT * FROM harvestman.monitor WHERE next_run_at <= harvestman.clock($1)
+            "SELECT id, team_id, next_run_at FROM harvestman.monitor WHERE next_run_at <= harvestman.clock($1)
              ORDER BY next_run_at LIMIT $2",
         )
         .bind_all(params![now, limit])
-        .read_all(&*self.pool.connection().await?, monitor_row)
+        .read_all(&*self.pool.connection().await?, due_monitor)
+        .await
+    }
+
+    async fn postpone_monitor(
+        &self,
+        monitor: DueMonitor,
+        now: Timestamp,
+        delay_ms: u64,
+    ) -> Result<(), StoreError> {
+        self.write(now, move |transaction, now| {
+            Box::pin(async move {
+                query("UPDATE harvestman.monitor SET next_run_at = $3 WHERE id = $1 AND next_run_at = $2")
+                    .bind_all(params![monitor.id, monitor.due, now.0.saturating_add(delay_ms)])
+                    .run(transaction)
+                    .await
+            })
+        })
         .await
     }
 }

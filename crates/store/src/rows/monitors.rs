@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
-use crate::monitor::{CheckLease, CheckPageChunk, CheckRow, MonitorRow};
+use crate::monitor::{CheckLease, CheckPageChunk, CheckRow, DueMonitor, MonitorRow};
 
 fn parse_check_status(row: &impl Columns) -> Result<CheckStatus, StoreError> {
     CheckStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
@@ -51,6 +51,15 @@ pub(crate) fn monitor_row(row: &impl Columns) -> Result<MonitorRow, StoreError> 
             .map_err(|_| bad_column("last_summary"))?,
         created_at: row.time("created_at")?,
         updated_at: row.time("updated_at")?,
+    })
+}
+
+/// Builds a due monitor from a row of `monitor`.
+pub(crate) fn due_monitor(row: &impl Columns) -> Result<DueMonitor, StoreError> {
+    Ok(DueMonitor {
+        id: MonitorId(row.id("id")?),
+        team: TeamId(row.id("team_id")?),
+        due: row.time("next_run_at")?,
     })
 }
 

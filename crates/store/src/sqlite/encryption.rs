@@ -169,7 +169,7 @@ async fn renew_column(
                 (Err(_), Lost::Discard { now, discarded }) => {
                     discard(connection, keys, column, (id, &value), *now, discarded).await?;
                 }
-                (Err(error), Lost::Keep) => return Err(error),
+                (Err(error), Lost::Keep) => return Err(column.kind.locate(error, &id)),
             }
         }
     }
@@ -248,7 +248,7 @@ async fn renew_profiles(
                     .await?;
                 continue;
             }
-            (Err(error), Lost::Keep) => return Err(error),
+            (Err(error), Lost::Keep) => return Err(SecretKind::Profile.locate(error, &name)),
         };
         if let Some(state) = compress(vec![renewed]).await?.pop() {
             query("UPDATE profile SET size_bytes = ?3, zstd = ?4 WHERE team_id = ?1 AND name = ?2")

@@ -9,8 +9,8 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::monitor::{MonitorRow, MonitorUpdate, Monitors, NewMonitor};
-use crate::rows::{fetching_jobs, monitor_row};
+use crate::monitor::{DueMonitor, MonitorRow, MonitorUpdate, Monitors, NewMonitor};
+use crate::rows::{due_monitor, fetching_jobs, monitor_row};
 use crate::sqlite::Sqlite;
 use crate::sqlite::jobs::mark_cancelled;
 use crate::sqlite::prepared::json_text;
@@ -140,11 +140,26 @@ impl Monitors for Sqlite {
         .await
     }
 
-    async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<MonitorRow>, StoreError> {
-        query("SELECT * FROM monitor WHERE next_run_at <= ?1 ORDER BY next_run_at LIMIT ?2")
-            .bind_all(params![now, limit])
-            .read_all(&self.readers, monitor_row)
-            .await
+    async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<DueMonitor>, StoreError> {
+        query(
+            "SELECT id, team_id, next_run_at FROM monitor WHERE next_run_at <= ?1 ORDER BY next_run_at LIMIT ?2",
+        )
+        .bind_all(params![now, limit])
+        .read_all(&self.readers, due_monitor)
+        .await
+    }
+
+    async fn postpone_monitor(
+        &self,
+        monitor: DueMonitor,
+        now: Timestamp,
+        delay_ms: u64,
+    ) -> Result<(), StoreError> {
+        query("UPDATE monitor SET next_run_at = ?3 WHERE id = ?1 AND next_run_at = ?2")
+            .bind_all(params![monitor.id, monitor.due, now.0.saturating_add(delay_ms)])
+            .write(&self.writer)
+            .await?;
+        Ok(())
     }
 }
 

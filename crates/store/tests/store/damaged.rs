@@ -1,20 +1,25 @@
 //! Rows that cannot be read: the job or check fails, and no other is affected.
 
 use harvestman_core::api::monitor_response::CheckStatus;
-use harvestman_core::ids::{JobId, MonitorId};
+use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_store::{
-    DeliveryQuery, EventSubject, JobKind, JobStatus, NewCheck, NewJob, NewMonitor, StartOutcome, Store,
-    StoreError, new_id,
+    DeliveryQuery, EventSubject, JobKind, JobStatus, NewCheck, NewJob, NewMonitor, SecretKind, StartOutcome,
+    Store, StoreConfig, StoreError, new_id,
 };
 
-use crate::encryption::{Owner, open, stored, with_key};
+use crate::encryption::{Owner, open, refusal, stored, with_key};
 use crate::faults::tamper;
 use crate::fixtures::{
     LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, later, lease_all, new_job, run_sql,
 };
 
-/// Changes the database of a closed store and opens it again. `@` begins the name of a table.
+/// Changes the database of a store and opens it again. `@` begins the name of a table.
 async fn damage(folder: &TestFolder, store: Store, statements: &[&str]) -> Store {
+    close_and_damage(folder, store, statements).await;
+    folder.open().await
+}
+
+async fn close_and_damage(folder: &TestFolder, store: Store, statements: &[&str]) {
     store.close().await.unwrap();
     for statement in statements {
         match folder.is_exclusive() {
@@ -22,7 +27,20 @@ async fn damage(folder: &TestFolder, store: Store, statements: &[&str]) -> Store
             false => run_sql(folder.name(), &statement.replace('@', "harvestman.")),
         }
     }
-    folder.open().await
+}
+
+async fn create_monitor(store: &Store, team: TeamId) -> MonitorId {
+    let monitor = NewMonitor {
+        id: MonitorId(new_id()),
+        team,
+        key: None,
+        request: "{}".to_owned(),
+        base: String::new(),
+        next_run_at: later(1000),
+        created_at: NOW,
+    };
+    assert!(store.create_monitor(&monitor, 10).await.unwrap());
+    monitor.id
 }
 
 /// Asserts that the job has failed, and that its receiver gets one event for that.
@@ -135,18 +153,8 @@ async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
     let team = store.ensure_team("team").await.unwrap();
     let mut checks = Vec::new();
     for name in ["bad", "good"] {
-        let monitor = NewMonitor {
-            id: MonitorId(new_id()),
-            team,
-            key: None,
-            request: "{}".to_owned(),
-            base: String::new(),
-            next_run_at: later(1000),
-            created_at: NOW,
-        };
-        assert!(store.create_monitor(&monitor, 10).await.unwrap());
         let check = NewCheck {
-            monitor: monitor.id,
+            monitor: create_monitor(&store, team).await,
             job: NewJob {
                 url: name.to_owned(),
                 ..new_job(team, JobKind::Monitor, 0)
@@ -187,6 +195,68 @@ async fn a_check_with_a_damaged_row_fails_alone_on_sqlite() {
 #[tokio::test]
 async fn a_check_with_a_damaged_row_fails_alone_on_postgresql() {
     a_check_with_a_damaged_row_fails_alone(TestFolder::postgres("damaged-check")).await;
+}
+
+async fn a_monitor_with_a_damaged_row_does_not_hold_up_others(folder: TestFolder) {
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    create_monitor(&store, team).await;
+    let summary = "UPDATE @monitor SET last_summary = '['";
+    let store = damage(&folder, store, &[summary]).await;
+    let good = create_monitor(&store, team).await;
+    let due = store.due_monitors(later(1000), 10).await.unwrap();
+    let (good, bad): (Vec<_>, Vec<_>) = due.into_iter().partition(|monitor| monitor.id == good);
+    let error = store.monitor(team, bad[0].id).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unreadable(_)), "{error:?}");
+    assert!(store.monitor(team, good[0].id).await.unwrap().is_some());
+    store.postpone_monitor(bad[0], later(1000), 500).await.unwrap();
+    assert_eq!(store.due_monitors(later(1499), 10).await.unwrap(), good);
+    store.postpone_monitor(bad[0], later(1000), 900).await.unwrap();
+    let due = store.due_monitors(later(1500), 10).await.unwrap();
+    assert_eq!(due.len(), 2, "only a due check is postponed");
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_monitor_with_a_damaged_row_does_not_hold_up_others_on_sqlite() {
+    a_monitor_with_a_damaged_row_does_not_hold_up_others(TestFolder::new("damaged-monitor")).await;
+}
+
+#[tokio::test]
+async fn a_monitor_with_a_damaged_row_does_not_hold_up_others_on_postgresql() {
+    a_monitor_with_a_damaged_row_does_not_hold_up_others(TestFolder::postgres("damaged-monitor")).await;
+}
+
+async fn a_damaged_secret_is_named_when_the_key_changes(folder: TestFolder) {
+    let first = with_key(&folder, "the first secret key");
+    let store = open(&first).await;
+    let owner = Owner::create(&store).await;
+    let secret = "UPDATE @team SET webhook_secret = substr(webhook_secret, 1, 40) || 'AAAA'";
+    close_and_damage(&folder, store, &[secret]).await;
+    let change = StoreConfig {
+        earlier_keys: first.secret_key.into_iter().collect(),
+        ..with_key(&folder, "the second secret key")
+    };
+    let error = refusal(&change).await;
+    for part in [
+        &format!("webhook secret of team {}", owner.team),
+        "discard-secrets",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+    let discarded = Store::discard_lost_secrets(&change).await.unwrap();
+    assert_eq!(discarded.values, [(SecretKind::WebhookSecret, 1)].into());
+    open(&change).await.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_secret_is_named_when_the_key_changes_on_sqlite() {
+    a_damaged_secret_is_named_when_the_key_changes(TestFolder::new("damaged-secret")).await;
+}
+
+#[tokio::test]
+async fn a_damaged_secret_is_named_when_the_key_changes_on_postgresql() {
+    a_damaged_secret_is_named_when_the_key_changes(TestFolder::postgres("damaged-secret")).await;
 }
 
 async fn requests_of_other_keys_and_versions_are_readable_elsewhere(folder: TestFolder) {

@@ -4,8 +4,8 @@ use harvestman_core::api::monitor_response::{CheckStatus, MonitorStatus, PageSta
 use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::url_key::UrlKey;
 use harvestman_store::{
-    CheckEnd, CheckLease, CheckPortion, FeedbackOutcome, JobKind, JobStatus, MonitorUpdate, NewCheck,
-    NewCheckPage, NewFeedback, NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
+    CheckEnd, CheckLease, CheckPortion, DueMonitor, FeedbackOutcome, JobKind, JobStatus, MonitorUpdate,
+    NewCheck, NewCheckPage, NewFeedback, NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
 };
 
 use crate::fixtures::{NOW, later, new_job};
@@ -135,7 +135,15 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     let id = monitor(store, team).await;
     assert_eq!(store.due_monitors(later(999), 10).await.unwrap(), []);
     assert!(!are_due(store, 999).await);
-    assert_eq!(store.due_monitors(later(1000), 10).await.unwrap().len(), 1);
+    let due = store.due_monitors(later(1000), 10).await.unwrap();
+    assert_eq!(
+        due,
+        [DueMonitor {
+            id,
+            team,
+            due: later(1000)
+        }]
+    );
     assert!(are_due(store, 1000).await);
     let checks: Vec<NewCheck> = (0..8).map(|_| check(team, id, true)).collect();
     let starts = futures_util::future::join_all(checks.iter().map(|check| store.start_check(check))).await;

@@ -111,6 +111,7 @@ pub(crate) fn text(dom: &Dom, id: NodeId, dropped: &[bool]) -> String {
     // Ends of nested block elements, at which a line ends.
     let mut ends: Vec<NodeId> = Vec::new();
     let mut gutter_end = 0;
+    let is_fragment = is_fragment(dom, id);
     while at < dom.end(id) {
         while ends.last().is_some_and(|&end| end <= at) {
             ends.pop();
@@ -119,6 +120,11 @@ pub(crate) fn text(dom: &Dom, id: NodeId, dropped: &[bool]) -> String {
         let tag = dom.tag(at);
         if tag == Tag::Text {
             let text = dom.text(at);
+            // Between the elements of Doxygen's lines, white space is not shown.
+            if is_fragment && dom.parent(at) == id && text.trim_ascii().is_empty() {
+                at += 1;
+                continue;
+            }
             // Doxygen separates the number of a line from its code.
             let is_numbered = at == gutter_end && text.starts_with('\u{A0}');
             out.push_str(if is_numbered {

@@ -161,7 +161,8 @@ impl Blocks {
         self.shared = self.containers.len();
     }
 
-    /// Returns the text, cut to the budget.
+    /// Returns the text, cut to the budget. Rules at its start and end separate nothing, and one at the start would
+    /// begin the front matter of a file.
     pub(super) fn finish(mut self) -> String {
         if self.text.len() > self.max {
             let mut at = self.max;
@@ -170,6 +171,16 @@ impl Blocks {
             }
             self.text.truncate(at);
         }
-        self.text
+        let mut kept = self.text.as_str();
+        while let Some(before) = kept.strip_suffix("\n---") {
+            kept = before.trim_end();
+        }
+        while let Some(after) = kept.strip_prefix("---\n") {
+            kept = after.trim_start_matches('\n');
+        }
+        match kept.len() == self.text.len() {
+            true => self.text,
+            false => kept.to_owned(),
+        }
     }
 }

@@ -39,6 +39,20 @@ fn paragraphs_headings_and_breaks() {
 }
 
 #[test]
+fn rules_at_the_start_and_end_are_left_out() {
+    check(
+        "<hr><hr><p>one<hr><p>two<hr><hr>",
+        expect![[r#"
+            one
+
+            ---
+
+            two"#]],
+    );
+    check("<hr><pre>---</pre>", expect!["```\n---\n```"]);
+}
+
+#[test]
 fn emphasis_keeps_spaces_outside_and_merges() {
     check(
         "a<b> b </b>c <i>d</i><i>e</i> <b>Note:</b>f <b></b><del>g</del> <b>h<b>i</b></b> x<b>(y)</b>",

@@ -44,7 +44,7 @@ use self::marked::{Marked, within};
 use self::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
-use crate::markdown::code;
+use crate::markdown::{code, shape};
 
 /// A block with a boilerplate name is kept when it holds this share of the page's weight, in percent.
 const KEEP_PERCENT: u64 = 35;
@@ -109,7 +109,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         // separately.
         if Some(block.id) == repeated {
             *probability = 0;
-        } else if Some(block.id) == title {
+        } else if Some(block.id) == title || shape::is_doxygen_title(dom, block.id) {
             *probability = 1000;
         } else if block.is_title() && *probability < 500 {
             *probability = 0;

@@ -9,7 +9,7 @@ pub(crate) mod code;
 mod escape;
 mod footnotes;
 mod inline;
-mod shape;
+pub(crate) mod shape;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;

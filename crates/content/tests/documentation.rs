@@ -109,15 +109,86 @@ fn comments_of_readers_are_left_out_of_documentation() {
 }
 
 #[test]
+fn code_full_of_links_is_kept() {
+    let word = |name: &str| format!("<a href={name}.html>{name}</a> ");
+    let code = [
+        "template", "class", "ship", "public", "harbour", "quay", "load", "unload",
+    ]
+    .map(word);
+    let found = markdown(
+        "https://docs.example.org/ship.html",
+        &format!(
+            "<title>Class ship</title><body><table><tr><td><a href=/>Home</a><td><a href=/faq>FAQ</a></table>\
+             <div class=entry><h2>Class ship</h2><p>ships::ship</p><h2>Synopsis</h2><pre>// In header {}</pre>\
+             <div class=section><h2>Description</h2>TEXT MORE</div></div>",
+            code.concat()
+        ),
+    );
+    assert!(found.contains("template class ship public harbour"), "{found}");
+    assert!(!found.contains("FAQ"), "{found}");
+}
+
+#[test]
+fn text_between_the_elements_of_the_body_is_kept() {
+    let found = markdown(
+        "https://docs.example.org/node4.html",
+        "<title>Svga</title><body><div class=navigation><a href=node5.html><img alt=next></a><b>Next:</b> <a href=node5.html>\
+         Plot</a> <b>Up:</b> <a href=node3.html>Show</a></div><h2><a id=s1>Svga</a></h2><a id=svga></a>Legacy terminal. \
+         <b>svga</b> supports computers with a graphics card.<p>Syntax:<pre>set terminal svga</pre><p>TEXT<p>MORE",
+    );
+    assert!(found.contains("Legacy terminal"), "{found}");
+}
+
+#[test]
+fn a_heading_before_the_text_is_kept() {
+    let found = markdown(
+        "https://example.org/Ropes.html",
+        "<meta name=Generator content=makeinfo><title>Ropes (Ships)</title><body><div class=section id=Ropes><div \
+         class=header><p>Next: <a href=Sails.html>Sails</a>, Previous: <a href=Anchors.html>Anchors</a>, Up: <a \
+         href=index.html>Ships</a></p></div><hr><h3 class=section>17.7 Ropes</h3><dl class=def><dt id=f><strong>rope</strong> \
+         <em>(length)</em></dt><dd>TEXT</dd></dl></div>",
+    );
+    assert!(found.starts_with("### 17.7 Ropes"), "{found}");
+}
+
+#[test]
+fn an_index_stays_below_the_alphabet_that_lists_the_page() {
+    let letter = |at: u8| format!("<li><a href=index-{0}.html>{0}</a></li>", char::from(at));
+    let entry = |name: &str| {
+        format!(
+            "<tr><td class=src>{name}</td><td><a href=h.html>Ships.Harbour.Encoding.Internal</a></td></tr>"
+        )
+    };
+    let entries = [
+        "igloo", "index", "ink", "insert", "island", "iron", "items", "ivory",
+    ]
+    .map(entry);
+    let found = markdown(
+        "https://docs.example.org/index-I.html",
+        &format!(
+            "<title>Ships (Index)</title><body><div id=package-header><span>ships-2.0: The ships of the harbour, and the ropes and anchors that they need</span></div><div id=content><div \
+             id=alphabet><ul>{}</ul></div><div id=index><p class=caption>Index</p><table>{}</table></div></div>",
+            (b'A'..=b'Z').map(letter).collect::<String>(),
+            entries.concat()
+        ),
+    );
+    assert!(
+        found.contains("| island | [Ships.Harbour.Encoding.Internal]"),
+        "{found}"
+    );
+}
+
+#[test]
 fn examples_of_doxygen_are_code() {
     let found = markdown(
         "https://example.org/ship.html",
-        "<meta name=generator content='Doxygen 1.9'><title>Ships</title><body><div class=contents>TEXT<div class=fragment>\
-         <div class=line><a id=l1></a><span class=lineno>    1</span>&#160;<span class=keyword>int</span> main() {</div>\
+        "<meta name=generator content='Doxygen 1.9'><title>Ships</title><body><div class=header><div class=headertitle>\
+         <div class=title>Ship Class Reference</div></div></div><div class=contents>TEXT<div class=fragment><div class=line><a id=l1></a><span class=lineno>    1</span>&#160;<span class=keyword>int</span> main() {</div>\n\
          <div class=line><span class=lineno>    2</span>&#160;  <span class=comment>// At sea</span></div><div class=line>\
          </div><div class=line><span class=lineno>    4</span>&#160;}</div><div class=ttc><div class=ttname>main</div>\
          </div></div>MORE</div>",
     );
+    assert!(found.starts_with("# Ship Class Reference\n"), "{found}");
     assert!(found.contains("```\nint main() {\n  // At sea\n"), "{found}");
     assert!(found.contains("\n}\n```") && !found.contains("ttname"), "{found}");
 }

@@ -6,9 +6,11 @@
 use std::ops::Range;
 
 use super::block::Block;
+use super::classifier;
 use super::kind::PageKind;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
+use crate::markdown::{code, shape};
 
 /// Minimum words of a `main` that counts: less may be a placeholder.
 const MIN_WORDS: i64 = 5;
@@ -16,13 +18,16 @@ const MIN_WORDS: i64 = 5;
 const SHORT_WORDS: i64 = 40;
 /// Minimum probability of a block that is likely to be content, in per mille.
 const LIKELY: i32 = 500;
+/// The same in documentation where the best cut is lower.
+const MIN_LIKELY: i32 = 350;
 /// Minimum probability of a block in the `main` of documentation, or in a short one, in per mille.
 const CONTENT_PROBABILITY: i32 = 600;
 /// Share of the likely words that the element of the content has, in percent.
-const CONTENT_PERCENT: i64 = 90;
+const CONTENT_PERCENT: i64 = 98;
 /// Share of its words in links from which a block may lead to other pages, in percent.
 const LINKED_PERCENT: i32 = 50;
-
+/// Maximum number of elements between a text and the code block that it is in.
+const MAX_CODE_LEVELS: usize = 4;
 /// Minimum words of a paragraph after the last text that is likely content.
 const PARAGRAPH_WORDS: i32 = 12;
 
@@ -61,8 +66,11 @@ pub(super) fn adjust(
     if content.is_empty() && !leaves_navigation && (main.is_some() || !keeps_inside) {
         return false;
     }
+    // Text that has no element of its own belongs to the content when the content begins after it.
+    let (start, is_found) = (content.start, !content.is_empty());
+    let is_around = |block: &Block| is_found && block.id < start && start < dom.end(block.id);
     for (block, probability) in blocks.iter().zip(probabilities) {
-        let is_linked = block.linked_percent() >= LINKED_PERCENT;
+        let is_linked = leads_elsewhere(dom, block);
         // In documentation, a name such as `meta` or `tags` is that of a note.
         let is_beside = block.is_of_site()
             || match is_documentation && !is_linked {
@@ -72,7 +80,8 @@ pub(super) fn adjust(
         if leaves_navigation && is_of_site(block) && !block.is_title() {
             *probability = 0;
         } else if !is_beside
-            && (keeps_inside && is_inside(block) || !is_linked && content.contains(&block.id))
+            && (keeps_inside && is_inside(block)
+                || !is_linked && (content.contains(&block.id) || is_around(block)))
         {
             *probability = (*probability).max(CONTENT_PROBABILITY);
         }
@@ -80,9 +89,20 @@ pub(super) fn adjust(
     leaves_navigation || keeps_inside
 }
 
+/// Returns true for text that is mainly links. Links in code lead to definitions.
+fn leads_elsewhere(dom: &Dom, block: &Block) -> bool {
+    let mut around = std::iter::once(block.id).chain(dom.ancestors(block.id).take(MAX_CODE_LEVELS));
+    block.linked_percent() >= LINKED_PERCENT && !around.any(|id| code::is_block(dom, id))
+}
+
 /// Returns the nodes from the first to the last text that is likely content in the smallest element that has most of it.
 fn content(dom: &Dom, body: NodeId, blocks: &[Block], probabilities: &[i32]) -> Range<NodeId> {
-    let is_likely = |&(block, &probability): &(&Block, &i32)| probability >= LIKELY && !block.is_of_site();
+    let sized = blocks.iter().zip(probabilities);
+    let mut sized: Vec<(i32, i64)> = sized
+        .map(|(block, &probability)| (probability, i64::from(block.size())))
+        .collect();
+    let least = classifier::cut(&mut sized, 1000).0.clamp(MIN_LIKELY, LIKELY);
+    let is_likely = |&(block, &probability): &(&Block, &i32)| probability >= least && !block.is_of_site();
     let likely = || {
         blocks
             .iter()
@@ -111,15 +131,37 @@ fn content(dom: &Dom, body: NodeId, blocks: &[Block], probabilities: &[i32]) -> 
         return 0..0;
     };
     let last = inside.next_back().unwrap_or(first);
+    let start = blocks.partition_point(|block| block.id < first);
+    let end = blocks.partition_point(|block| block.id <= last);
     // Paragraphs that follow belong to it, too.
     let is_paragraph = |block: &&Block| {
         block.size() >= PARAGRAPH_WORDS && block.linked_percent() < LINKED_PERCENT && !block.is_of_site()
     };
-    let after = blocks.iter().skip_while(|block| block.id <= last);
-    let more = after
+    let after = blocks[end..]
+        .iter()
         .take_while(|block| range.contains(&block.id))
         .take_while(is_paragraph);
-    first..more.last().map_or(last, |block| block.id) + 1
+    beginning(dom, &blocks[..start]).unwrap_or(first)..after.last().map_or(last, |block| block.id) + 1
+}
+
+/// Returns the first block of those before the likely content that belong to it: up to the title of the page, and not
+/// beyond links.
+fn beginning(dom: &Dom, before: &[Block]) -> Option<NodeId> {
+    let mut first = None;
+    for block in before.iter().rev() {
+        let is_beside = match block.linked_percent() {
+            0 => block.is_surely_beside(),
+            _ => block.is_named_beside(),
+        };
+        if block.is_of_site() || is_beside || leads_elsewhere(dom, block) {
+            break;
+        }
+        first = Some(block.id);
+        if block.is_title() || shape::is_doxygen_title(dom, block.id) {
+            break;
+        }
+    }
+    first
 }
 
 /// Returns the `main` of a page that has exactly one.

@@ -11,9 +11,12 @@ use super::weights::TextWeights;
 use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
+use crate::markdown::code;
 
 /// Share of linked text from which an element is a list of links, in percent.
 const LIST_PERCENT: u32 = 80;
+/// By how much that share falls where the list ends, in percent.
+const OTHER_PERCENT: u32 = 5;
 /// Share of linked text from which a box is not prose, in percent.
 const BOX_PERCENT: u32 = 30;
 /// Minimum links of a list of all pages.
@@ -93,17 +96,27 @@ fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [Nam
         headings.get(next).is_some_and(|&heading| heading < dom.end(id))
     };
     let is_own = |&id: &NodeId| dom.tag(id) == Tag::A && leads_to_itself(dom, url, id);
+    let is_long = |id: NodeId| {
+        let links = dom.below(id).filter(|&id| dom.tag(id) == Tag::A);
+        links.take(MIN_LINKS).count() == MIN_LINKS
+    };
     for link in dom.below(body).filter(is_own).take(MAX_OWN_LINKS) {
-        let is_list =
-            |&id: &NodeId| id > body && weights.linked_percent(id) >= LIST_PERCENT && !has_heading(id);
-        let Some(list) = dom.ancestors(link).take(MAX_LEVELS).take_while(is_list).last() else {
-            continue;
+        let is_list = |&id: &NodeId| {
+            id > body
+                && weights.linked_percent(id) >= LIST_PERCENT
+                && !has_heading(id)
+                && !code::is_block(dom, id)
         };
-        let links = dom
-            .below(list)
-            .filter(|&id| dom.tag(id) == Tag::A)
-            .take(MIN_LINKS);
-        if links.count() == MIN_LINKS && unlinked(body) - unlinked(list) >= MIN_OTHER_BYTES {
+        let mut list = link;
+        for around in dom.ancestors(link).take(MAX_LEVELS).take_while(is_list) {
+            // A long list of nothing but links ends where other text begins.
+            let is_other = weights.linked_percent(around) + OTHER_PERCENT < weights.linked_percent(list);
+            if is_other && is_long(list) {
+                break;
+            }
+            list = around;
+        }
+        if is_long(list) && unlinked(body) - unlinked(list) >= MIN_OTHER_BYTES {
             names[list as usize].hint = Hint::Boilerplate;
             names[list as usize].words |= LISTS_SITE;
         }

@@ -14,8 +14,16 @@ pub(super) const PRE: u16 = 32;
 pub(super) const LIST: u16 = 64;
 pub(super) const CHECKBOX: u16 = 128;
 
-/// Returns the level of an element whose role is that of a heading.
-pub(super) fn role_level(dom: &Dom, id: NodeId, tag: Tag) -> Option<u8> {
+/// Returns true for the title of a page of Doxygen, which is in no heading.
+pub(crate) fn is_doxygen_title(dom: &Dom, id: NodeId) -> bool {
+    dom.tag(id) == Tag::Div && dom.has_class(id, "title") && dom.has_class(dom.parent(id), "headertitle")
+}
+
+/// Returns the level of an element that is a heading by its role or its class.
+pub(super) fn level(dom: &Dom, id: NodeId, tag: Tag) -> Option<u8> {
+    if is_doxygen_title(dom, id) {
+        return Some(1);
+    }
     let is_heading = matches!(tag, Tag::Div | Tag::P) && dom.attr(id, attr::ROLE) == Some("heading");
     let level = dom.attr(id, attr::ARIA_LEVEL).filter(|_| is_heading)?;
     level.trim().parse().ok().filter(|level| (1..=6).contains(level))

@@ -261,10 +261,7 @@ impl<'a> Walk<'a> {
             _ if tag.is_never_text() => return false,
             _ => {}
         }
-        if let Some(level) = tag
-            .heading_level()
-            .or_else(|| shape::role_level(self.dom, id, tag))
-        {
+        if let Some(level) = tag.heading_level().or_else(|| shape::level(self.dom, id, tag)) {
             return self.heading(id, level);
         }
         match tag {

@@ -77,6 +77,10 @@ async fn without_a_provider_the_search_covers_the_teams_own_pages() {
     assert_contains(&response, "/warning", "pages that your team scraped");
     assert_fields(&response, json!({ "success": true, "creditsUsed": 2 }));
 
+    let by_host = search(&server, json!({ "query": "site:127.0.0.1 inurl:owls" })).await;
+    assert_eq!(urls(&by_host), [site.url("/owls.html")]);
+    assert_contains(&by_host["data"]["web"][0], "/description", "hunt at night");
+
     let only = search(&server, json!({ "query": "herons -ducks", "limit": 1 })).await;
     assert_eq!(urls(&only), [site.url("/herons")]);
     let anonymous = search(

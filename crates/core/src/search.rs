@@ -8,7 +8,7 @@ mod rank;
 mod window;
 
 pub use filter::Filter;
-pub use page_text::{PageText, passage};
+pub use page_text::{PageText, opening, passage};
 pub use query::Query;
 pub use rank::{Candidate, rank};
 pub use window::{RecentUnit, Window};

@@ -75,8 +75,20 @@ pub(super) fn host_words(host: &str) -> String {
 /// Returns what a page says about a query as one line, or `None` if nothing matches.
 pub fn passage(markdown: &str, query: &str) -> Option<String> {
     let text = Text::of(cut(markdown, MAX_SEARCHED_BYTES));
-    let found = highlights(&text, &Query::of(query).terms());
-    let mut line = found.split_whitespace().collect::<Vec<_>>().join(" ");
+    one_line(&highlights(&text, &Query::of(query).terms()))
+}
+
+/// Returns the first paragraph of a page as one line.
+pub fn opening(markdown: &str) -> Option<String> {
+    let text = Text::of(cut(markdown, MAX_SEARCHED_BYTES));
+    let first = text.passages.iter().find(|passage| passage.is_prose)?.block;
+    let passages = text.passages.iter().filter(|passage| passage.block == first);
+    let sentences: Vec<&str> = passages.map(|passage| passage.text.as_str()).collect();
+    one_line(&sentences.join(" "))
+}
+
+fn one_line(text: &str) -> Option<String> {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(MAX_SEARCH_PASSAGE_CHARS) {
         let end = line[..end].rfind(' ').unwrap_or(end);
         line.truncate(end);
@@ -129,6 +141,13 @@ mod tests {
             assert_eq!(passage(text, query).unwrap(), "Herons stand in water.", "{query}");
         }
         assert_eq!(passage(text, "site:example.test"), None);
+    }
+
+    #[test]
+    fn a_page_opens_with_its_first_paragraph() {
+        let text = "# Herons\n\nHerons stand in *water*.\nThey wait.\n\nOther text.";
+        assert_eq!(opening(text).unwrap(), "Herons stand in water. They wait.");
+        assert_eq!(opening("# Herons"), None);
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl SearchRun<'_> {
         Ok(())
     }
 
-    /// Returns the passage of a cached page that matches the query.
+    /// Returns the passage of a cached page that matches the query. A page without a description that matches by its URL
+    /// alone has its opening instead.
     async fn passage(&self, page: &Candidate) -> Option<String> {
         let context = self.context;
         let cached = context.store.cached_page_by_id(self.team, page.id).await.ok()??;
@@ -87,7 +88,11 @@ impl SearchRun<'_> {
         let converting = context.scraper.convert_copy(self.team, cached, deadline);
         let markdown = converting.await?.markdown?;
         let query = self.request.query.clone();
-        let finding = tokio::task::spawn_blocking(move || rules::passage(&markdown, &query));
+        let is_described = page.description.is_some();
+        let finding = tokio::task::spawn_blocking(move || {
+            let opening = || rules::opening(&markdown).filter(|_| !is_described);
+            rules::passage(&markdown, &query).or_else(opening)
+        });
         finding.await.ok()?
     }
 }

@@ -421,7 +421,7 @@ fn a_second_copy_of_the_text_is_left_out() {
     assert_eq!(found.matches("The library was closed").count(), 1, "{found}");
     let long = format!("<p>{}</p>", paragraphs[..3].concat());
     let found = markdown(&format!(
-        "<title>Storm</title><body>{NAVIGATION}<main><h1>Storm</h1>{long}{MORE}{long}</main>{FOOTER}"
+        "<title>Storm</title><body>{NAVIGATION}<main><h1>Storm</h1>{long}{MORE}<div>{long}</div></main>{FOOTER}"
     ));
     assert_eq!(found.matches("The quay was closed").count(), 1, "{found}");
 }
@@ -557,6 +557,17 @@ fn a_text_that_repeats_is_kept_once() {
         ("https://forum.example.org/t/1", "blockquote", 3),
     ] {
         assert_eq!(posts(url, tag), times, "{url} {tag}");
+    }
+}
+
+#[test]
+fn a_paragraph_that_its_author_repeats_is_kept() {
+    let paragraph =
+        "The ship came from the north, and the crew was glad about every hour of wind. ".repeat(4);
+    for tag in ["p", "div"] {
+        let article = format!("<{tag}>{paragraph}</{tag}>").repeat(5);
+        let found = markdown(&format!("<title>Ships</title><body><article>{article}</article>"));
+        assert_eq!(found.matches("every hour").count(), 20, "{found}");
     }
 }
 

@@ -1,10 +1,12 @@
 //! Finds kept blocks that repeat the text of earlier ones. Some pages have a second copy of their text for machines
 //! or for another layout, often in one block.
 
+use std::collections::hash_map::Entry;
+
 use super::block::Block;
 use super::kind::PageKind;
 use super::stated;
-use crate::hash::HashSet;
+use crate::hash::{HashMap, HashSet};
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
@@ -31,13 +33,24 @@ pub(super) fn drop_repeated(
     if kind == PageKind::Documentation {
         return;
     }
-    let (mut texts, mut starts) = (HashSet::default(), HashSet::default());
+    let (mut texts, mut starts) = (HashMap::default(), HashSet::default());
     let mut left = MAX_BYTES;
     for (block, probability) in blocks.iter().zip(probabilities) {
         let Some(start) = block.start.filter(|_| *probability >= cut) else {
             continue;
         };
-        let (same_text, same_start) = (!texts.insert(block.hash), !starts.insert(start));
+        let parent = dom.parent(block.id);
+        let same_start = !starts.insert(start);
+        let same_text = match texts.entry(block.hash) {
+            // The author of a text repeats a paragraph for a reason.
+            Entry::Occupied(first) => {
+                *first.get() != parent || !matches!(dom.tag(block.id), Tag::P | Tag::Div)
+            }
+            Entry::Vacant(first) => {
+                first.insert(parent);
+                false
+            }
+        };
         let least = match (kind, dom.tag(block.id)) {
             // A forum repeats signatures, whatever the element.
             (PageKind::Forum, _) => MIN_WORDS,

@@ -5,6 +5,8 @@
 #[path = "browser/consent.rs"]
 mod consent;
 
+use std::time::{Duration, Instant};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -12,6 +14,7 @@ use harvestman_tests::{
     NameServer, Page, RunningSite, Site, TestServer, assert_contains, serve_without_tls, tools,
 };
 use http::{HeaderValue, Method};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 const APP: &str = "<!doctype html><title>App</title><div id=root></div><script>
@@ -238,7 +241,7 @@ async fn a_page_is_rendered_again_if_the_browser_dies() {
     let request = json!({ "url": site.url("/"), "waitFor": 3_000, "maxAge": 0 });
     let killing = async {
         site.wait_for_requests(1).await;
-        kill_browsers(server.pid());
+        signal_browsers(server.pid(), Signal::KILL);
     };
     let (document, ()) = tokio::join!(scrape(&server, request), killing);
     assert_eq!(document["metadata"]["scrapeEngine"], "browser", "{document}");
@@ -252,8 +255,26 @@ async fn a_page_is_rendered_again_if_the_browser_dies() {
     );
 }
 
-/// Kills the browsers that a server has started: all its descendants.
-fn kill_browsers(server: u32) {
+#[tokio::test]
+async fn a_browser_that_hangs_is_replaced() {
+    let site = site().await;
+    let server = server(&[]).await;
+    let request = json!({ "url": site.url("/"), "waitFor": 100, "maxAge": 0, "timeout": 5_000 });
+    scrape(&server, request.clone()).await;
+    signal_browsers(server.pid(), Signal::STOP);
+    let since = Instant::now();
+    loop {
+        let response = server.post("/v2/scrape", &request).await;
+        if response.status == 200 {
+            break;
+        }
+        assert_eq!(response.code(), "SCRAPE_TIMEOUT", "{}", response.text());
+        assert!(since.elapsed() < Duration::from_secs(120), "{}", server.log());
+    }
+}
+
+/// Sends a signal to the browsers that a server has started: all its descendants.
+fn signal_browsers(server: u32, signal: Signal) {
     let parent_of = |process: i32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("PPid:"))?;
@@ -268,9 +289,9 @@ fn kill_browsers(server: u32) {
     let descendants: Vec<i32> = numbers.filter(is_descendant).collect();
     assert!(!descendants.is_empty(), "no browser is running");
     for process in descendants {
-        let process = rustix::process::Pid::from_raw(process).unwrap();
+        let process = Pid::from_raw(process).unwrap();
         // Some end with their parent.
-        let _ = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        let _ = kill_process(process, signal);
     }
 }
 

@@ -9,6 +9,7 @@ use harvestman_core::api::branding::Branding;
 use harvestman_core::api::format::{Format, FormatKind, Screenshot};
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::page::ConsentBanner;
+use serde_json::json;
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -153,7 +154,12 @@ impl Browser {
             self.shared.render(&connected?, request).await
         };
         let result = timeout_at(request.deadline, work).await;
-        result.unwrap_or(Err(BrowserError::Timeout))
+        let result = result.unwrap_or(Err(BrowserError::Timeout));
+        if matches!(result, Err(BrowserError::Timeout)) {
+            let shared = self.shared.clone();
+            tokio::spawn(async move { shared.end_hung_process().await });
+        }
+        result
     }
 
     /// Ends the process; the next page starts a new one.
@@ -205,6 +211,27 @@ impl Shared {
             unused,
         });
         Ok(running.for_page())
+    }
+
+    /// Ends the process if it does not respond, so that its pages fail at once and the next page starts a new one.
+    async fn end_hung_process(&self) {
+        let connection = match &*self.process.lock().await {
+            Some(running) => running.process.connection.clone(),
+            None => return,
+        };
+        // Answered by the browser itself, however busy its pages are.
+        let answer = connection.call("Browser.getVersion", json!({})).await;
+        if !matches!(answer, Err(BrowserError::Timeout)) {
+            return;
+        }
+        let mut process_slot = self.process.lock().await;
+        let is_same = |running: &mut RunningProcess| running.process.connection.is_same(&connection);
+        let hung = process_slot.take_if(is_same);
+        drop(process_slot);
+        if let Some(hung) = hung {
+            tracing::warn!("the browser does not respond; ending it");
+            hung.process.end().await;
+        }
     }
 
     async fn render(

@@ -120,6 +120,11 @@ impl Connection {
         Connection { shared }
     }
 
+    /// Returns whether both are connections to the same process.
+    pub(crate) fn is_same(&self, other: &Connection) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     /// Returns whether the pipe has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.shared.ended.load(Ordering::Acquire)

@@ -98,8 +98,8 @@ pub(crate) const EXPIRY_STEPS: u32 = 2_000;
 pub(crate) const CONNECT_TIME: Duration = Duration::from_secs(30);
 /// Pause between two attempts to connect for the first time.
 pub(crate) const CONNECT_RETRY: Duration = Duration::from_secs(1);
-/// How long one attempt to connect to a database server may take. A connection without response is closed after at
-/// most twice this time.
+/// How long one attempt to connect to a database server may take. A connection whose other end acknowledges nothing is
+/// closed after at most twice this time.
 pub(crate) const CONNECTION_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long an operation waits for a database server that cannot be reached.
 pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(8);

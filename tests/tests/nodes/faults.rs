@@ -159,6 +159,38 @@ async fn requests_wait_for_a_database_that_restarts_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn requests_to_a_database_that_does_not_answer_get_503_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let proxy = DatabaseProxy::start(database.url()).await;
+    let url = proxy.url(database.url());
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", &url)]).await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    server.get("/v2/team/activity").await.ok();
+    proxy.cut();
+    let scrape = json!({ "url": site.url("/"), "timeout": 5_000 });
+    let requests = async {
+        tokio::join!(
+            server.get("/v2/team/activity"),
+            server.post("/v2/scrape", &scrape)
+        )
+    };
+    let responses = tokio::time::timeout(TIMEOUT, requests).await;
+    let (activity, scraped) = responses.expect("every request is answered");
+    for response in [activity, scraped] {
+        assert_eq!(
+            (response.status, response.code()),
+            (503, "SERVICE_UNAVAILABLE"),
+            "{}",
+            response.text()
+        );
+        assert!(response.headers.contains_key("retry-after"));
+    }
+    proxy.restore();
+    server.get("/v2/team/activity").await.ok();
+    server.post("/v2/scrape", &scrape).await.ok();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_cut_off_or_frozen_loses_its_jobs_on_postgresql() {
     let database = TestDatabase::create().await;
     let proxy = DatabaseProxy::start(database.url()).await;

@@ -184,7 +184,7 @@ impl PageCache for Postgres {
 
 /// Writes responses in one transaction and one round trip.
 async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreError> {
-    let transaction = Transaction::new(pool.connection().await?);
+    let transaction = Transaction::on(pool).await?;
     // A response that is lost in a crash is fetched again, so the COMMIT need not wait for the disk.
     let begin = format!("{BEGIN}; SET LOCAL synchronous_commit = off");
     let begun = transaction.batch_execute(&begin);

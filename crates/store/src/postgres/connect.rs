@@ -1,17 +1,20 @@
 //! Connections: the database URL, the checks before the first statement, and the pool.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{Connect, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime};
+use futures_util::future::BoxFuture;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use tokio::sync::Mutex;
-use tokio::time::Instant;
-use tokio_postgres::Config;
+use tokio::sync::{Mutex, Notify};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout};
 use tokio_postgres::config::Host;
+use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
@@ -24,7 +27,46 @@ const OLDEST_SERVER: u64 = 140_000;
 
 /// The connections of this process. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Pool(deadpool_postgres::Pool);
+pub(crate) struct Pool {
+    connections: deadpool_postgres::Pool,
+    connector: Connector,
+    config: Arc<Config>,
+}
+
+/// Opens the connections of a pool.
+#[derive(Clone)]
+struct Connector {
+    tls: MakeRustlsConnect,
+    /// Ends all connections.
+    end: Arc<Notify>,
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector").finish_non_exhaustive()
+    }
+}
+
+impl Connect for Connector {
+    fn connect(
+        &self,
+        config: &Config,
+    ) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), tokio_postgres::Error>> {
+        let (config, Self { tls, end }) = (config.clone(), self.clone());
+        Box::pin(async move {
+            let (client, connection) = config.connect(tls).await?;
+            let connection = async move {
+                tokio::select! {
+                    ended = connection => if let Err(error) = ended {
+                        tracing::warn!(error = describe(&error), "a connection to the database has ended");
+                    },
+                    () = end.notified() => {}
+                }
+            };
+            Ok((client, tokio::spawn(connection)))
+        })
+    }
+}
 
 impl Pool {
     /// Connects for the first time. Retries for [`limits::CONNECT_TIME`] while the server cannot be reached.
@@ -78,21 +120,30 @@ impl Pool {
         let settings = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
-        let pool = deadpool_postgres::Pool::builder(Manager::from_config(config, tls, settings))
+        let connector = Connector {
+            tls,
+            end: Arc::default(),
+        };
+        let manager = Manager::from_connect(config.clone(), connector.clone(), settings);
+        let connections = deadpool_postgres::Pool::builder(manager)
             .max_size(limits::POSTGRES_CONNECTIONS)
             .runtime(Runtime::Tokio1)
             .wait_timeout(Some(limits::READER_TIMEOUT))
             .create_timeout(Some(limits::CONNECTION_TIMEOUT * 2))
             .build()
             .map_err(|error| StoreError::Setup(error.to_string()))?;
-        Ok(Self(pool))
+        Ok(Self {
+            connections,
+            connector,
+            config: Arc::new(config),
+        })
     }
 
     /// Returns a free connection. While the server cannot be reached, retries for a few seconds.
     pub(crate) async fn connection(&self) -> Result<Object, StoreError> {
         let deadline = Instant::now() + limits::RECONNECT_TIME;
         loop {
-            match self.0.get().await.map_err(StoreError::from) {
+            match self.connections.get().await.map_err(StoreError::from) {
                 Err(error) if error.is_transient() && Instant::now() < deadline => {
                     tokio::time::sleep(limits::RECONNECT_RETRY).await;
                 }
@@ -101,20 +152,23 @@ impl Pool {
         }
     }
 
-    /// Returns the pool of a connection.
-    ///
-    /// # Errors
-    /// [`StoreError::Closed`] if the pool is gone.
-    pub(crate) fn of(connection: &Object) -> Result<Self, StoreError> {
-        Object::pool(connection).map(Self).ok_or(StoreError::Closed)
+    /// Returns whether the server accepts a connection and does not answer on it.
+    pub(crate) async fn is_silent(&self) -> bool {
+        let connecting = self.connector.connect(&self.config);
+        timeout(limits::CONNECTION_TIMEOUT, connecting).await.is_err()
+    }
+
+    /// Ends all connections. Statements that wait for an answer fail as if the server had closed them.
+    pub(crate) fn end_connections(&self) {
+        self.connector.end.notify_waiters();
     }
 
     pub(crate) fn close(&self) {
-        self.0.close();
+        self.connections.close();
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.0.is_closed()
+        self.connections.is_closed()
     }
 }
 

@@ -34,7 +34,7 @@ enum Kind {
 impl Postgres {
     /// Copies all tables in one transaction. Returns the number of rows of each.
     pub(crate) async fn import(&self, source: &Sqlite) -> Result<Vec<(&'static str, u64)>, StoreError> {
-        let transaction = Transaction::new(self.pool.connection().await?);
+        let transaction = Transaction::on(&self.pool).await?;
         match import(&transaction, source).await {
             Ok(copied) => transaction.end().await.map(|()| copied),
             Err(error) => {

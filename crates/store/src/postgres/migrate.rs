@@ -40,7 +40,7 @@ const CREATE: &str = "DO $$ BEGIN
 /// Upgrades the schema if it is older than this program.
 pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
     let supported = MIGRATIONS.len() as u64;
-    let transaction = Transaction::new(pool.connection().await?);
+    let transaction = Transaction::on(pool).await?;
     if check(read_version(&transaction).await?)? >= supported {
         transaction.ended();
         return Ok(());

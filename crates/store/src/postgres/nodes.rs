@@ -9,6 +9,7 @@ use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::SessionId;
 use harvestman_core::time::Timestamp;
 use parking_lot::Mutex;
+use tokio::time::timeout;
 use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -91,7 +92,7 @@ impl Node {
     /// # Errors
     /// [`StoreError::Setup`] if a setting that all nodes must have in common differs from that of a living node.
     pub(crate) async fn register(&self, pool: &Pool) -> Result<(), StoreError> {
-        let transaction = Transaction::new(pool.connection().await?);
+        let transaction = Transaction::on(pool).await?;
         let registering = async {
             transaction.begin(clock()).await?;
             query(LOCK).execute(&transaction).await?;
@@ -140,7 +141,7 @@ impl Node {
         Ok(())
     }
 
-    /// Reports this node, and returns the nodes that have stopped reporting themselves.
+    /// Writes the report, and returns the nodes that have stopped reporting themselves.
     async fn heartbeat(&self, client: &Client) -> Result<Vec<Uuid>, StoreError> {
         query(HEARTBEAT)
             .bind_all(params![
@@ -175,6 +176,24 @@ impl Node {
     }
 
     async fn beat(&self, pool: &Pool) -> Result<(), StoreError> {
+        let lease = Duration::from_millis(limits::NODE_LEASE_MS) - limits::NODE_LEASE_MARGIN;
+        let reported = timeout(lease, self.report(pool))
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Transient("it does not answer".to_owned())));
+        // Other nodes may take over all work of this one by then, so no answer is worth waiting for any longer.
+        if reported.is_err() && self.reports.has_lapsed(Instant::now()) && pool.is_silent().await {
+            pool.end_connections();
+        }
+        for dead in reported? {
+            if remove(pool, dead, limits::NODE_LEASE_MS).await? {
+                tracing::warn!(node = %dead, "a node has stopped without notice; its work is free");
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports this node, and returns the nodes that have stopped reporting themselves.
+    async fn report(&self, pool: &Pool) -> Result<Vec<Uuid>, StoreError> {
         let connection = pool.connection().await?;
         let began = Instant::now();
         let lapsed = self.reports.has_lapsed(began);
@@ -183,13 +202,7 @@ impl Node {
         }
         let dead = self.heartbeat(&connection).await?;
         self.reports.reported(began, lapsed);
-        drop(connection);
-        for dead in dead {
-            if remove(pool, dead, limits::NODE_LEASE_MS).await? {
-                tracing::warn!(node = %dead, "a node has stopped without notice; its work is free");
-            }
-        }
-        Ok(())
+        Ok(dead)
     }
 }
 
@@ -215,7 +228,7 @@ pub(crate) async fn leave(pool: &Pool, node: Uuid) -> Result<(), StoreError> {
 /// Removes a node that was last seen `silent_ms` ago or earlier. Returns false if another node removes it, or it is
 /// alive.
 async fn remove(pool: &Pool, node: Uuid, silent_ms: u64) -> Result<bool, StoreError> {
-    let transaction = Transaction::new(pool.connection().await?);
+    let transaction = Transaction::on(pool).await?;
     let removing = async {
         let now = transaction.begin(clock()).await?;
         free_all(&transaction, node, silent_ms, now).await

@@ -30,6 +30,7 @@ pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// A connection in a transaction. If it is dropped before the end, the connection is closed, which rolls back.
 #[derive(Debug)]
 pub(crate) struct Transaction {
+    pool: Pool,
     connection: Option<Object>,
     /// The id that the database gave it, once begun (`xid8` as text).
     id: OnceLock<String>,
@@ -37,12 +38,14 @@ pub(crate) struct Transaction {
 }
 
 impl Transaction {
-    pub(crate) fn new(connection: Object) -> Self {
-        Self {
-            connection: Some(connection),
+    /// Takes a connection, on which nothing has begun yet.
+    pub(crate) async fn on(pool: &Pool) -> Result<Self, StoreError> {
+        Ok(Self {
+            pool: pool.clone(),
+            connection: Some(pool.connection().await?),
             id: OnceLock::new(),
             undone: AtomicBool::new(false),
-        }
+        })
     }
 
     /// Begins a write transaction and returns the database's time.
@@ -87,9 +90,8 @@ impl Transaction {
         }
         // The broken connection must not take the place in the pool that the lookup needs.
         if let (Some(connection), Some(id)) = (self.connection.take(), self.id.get()) {
-            let pool = Pool::of(&connection);
             drop(Object::take(connection));
-            if was_committed(pool?, id).await {
+            if was_committed(&self.pool, id).await {
                 return Ok(());
             }
         }
@@ -160,8 +162,8 @@ impl Postgres {
     {
         let pool = self.pool.clone();
         let task = tokio::spawn(async move {
-            let connection = pool.connection().await?;
-            work(Transaction::new(connection)).await
+            let transaction = Transaction::on(&pool).await?;
+            work(transaction).await
         });
         let outcome = task.await.map_err(|_| StoreError::Closed)?;
         self.health.record(&outcome);
@@ -171,7 +173,7 @@ impl Postgres {
     /// Begins a read-only transaction that sees the database as of one moment. End it: dropping it closes the
     /// connection.
     pub(crate) async fn snapshot(&self) -> Result<Transaction, StoreError> {
-        let transaction = Transaction::new(self.pool.connection().await?);
+        let transaction = Transaction::on(&self.pool).await?;
         transaction.batch_execute(BEGIN_SNAPSHOT).await?;
         transaction.undo();
         Ok(transaction)
@@ -179,7 +181,7 @@ impl Postgres {
 }
 
 /// Returns whether a transaction was committed; also false if the answer does not arrive in time.
-async fn was_committed(pool: Pool, id: &str) -> bool {
+async fn was_committed(pool: &Pool, id: &str) -> bool {
     let deadline = Instant::now() + limits::RECONNECT_TIME;
     loop {
         let status = async {

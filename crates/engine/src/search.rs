@@ -31,10 +31,10 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::budget::CreditReservation;
-use crate::clock;
 use crate::context::{Context, Engine};
-use crate::error::stopping;
+use crate::error::{is_outage, stopping};
 use crate::jobs::new_job;
+use crate::{clock, lease};
 
 use protocol::{Hit, ProviderQuery};
 use provider::{Search, SearchError};
@@ -69,7 +69,7 @@ pub(crate) struct FoundPages {
     pub(crate) credits: u32,
 }
 
-/// Searches for pages on behalf of another job of the team.
+/// Searches for pages on behalf of a leased job of the team. Tries again while the store is unavailable.
 ///
 /// # Errors
 /// 402, 408; 503 if the provider fails.
@@ -80,9 +80,22 @@ pub(crate) async fn search_pages(
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<FoundPages, ApiError> {
+    // A provider that fails has already been asked again.
+    let may_retry = |error: &ApiError| context.config.search.is_none() && is_outage(error);
+    let search = || search_once(context, team, job, request, deadline);
+    lease::retry(may_retry, search).await
+}
+
+async fn search_once(
+    context: &Context,
+    team: TeamId,
+    job: JobId,
+    request: &SearchRequest,
+    deadline: Instant,
+) -> Result<FoundPages, ApiError> {
     let mut run = SearchRun::new(context, team, request);
     run.deadline = run.deadline.min(deadline);
-    let reservation = run.reserve().await?;
+    let reservation = lease::retry(is_outage, || run.reserve()).await?;
     let results = run.find_in_time().await?;
     let credits = search_credits(&results);
     reservation.spend(job, credits);

@@ -7,7 +7,7 @@ use harvestman_tests::{DatabaseProxy, DocsSite, Page, Site, TestDatabase, TestSe
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 
 use super::cluster::node;
 
@@ -37,6 +37,34 @@ async fn wait(server: &TestServer, id: &str) -> Value {
     }
 }
 
+async fn connect(database: &TestDatabase) -> Client {
+    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Locks a table until the next COMMIT.
+async fn lock(client: &Client, table: &str) {
+    let statement = format!("BEGIN; LOCK TABLE {table}");
+    client.batch_execute(&statement).await.unwrap();
+}
+
+fn title_schema() -> Value {
+    json!({ "type": "object", "properties": { "title": { "type": "string" } } })
+}
+
+/// Breaks the connections that wait for a lock of a table, once there are any.
+async fn break_waiting(client: &Client, table: &str) {
+    let statement = format!(
+        "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass"
+    );
+    let since = Instant::now();
+    while client.query(&statement, &[]).await.unwrap().is_empty() {
+        assert!(since.elapsed() < TIMEOUT, "no statement waits for {table}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 fn assert_exact(end: &Value, pages: usize) {
     assert_eq!(end["status"], "completed", "{end}");
     for field in ["total", "completed", "creditsUsed"] {
@@ -49,27 +77,38 @@ async fn a_run_and_its_pages_begin_even_if_their_connection_breaks_on_postgresql
     let database = TestDatabase::create().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
-    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
-    tokio::spawn(connection);
-    let schema = json!({ "type": "object", "properties": { "title": { "type": "string" } } });
-    let request = json!({ "urls": [site.url("/")], "schema": schema });
+    let client = connect(&database).await;
+    let request = json!({ "urls": [site.url("/")], "schema": title_schema() });
     for table in ["harvestman.run_event", "harvestman.cached_page"] {
-        let lock = format!("BEGIN; LOCK TABLE {table}");
-        client.batch_execute(&lock).await.unwrap();
+        lock(&client, table).await;
         let started = server.post("/v2/extract", &request).await.ok();
-        let break_waiting = format!(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass"
-        );
-        let since = Instant::now();
-        while client.query(&break_waiting, &[]).await.unwrap().is_empty() {
-            assert!(since.elapsed() < TIMEOUT, "{}", server.log());
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        break_waiting(&client, table).await;
         client.batch_execute("COMMIT").await.unwrap();
         let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
         let end = server.wait_for_end(&path).await;
         assert_eq!(end["status"], "completed", "{table}: {end}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_extract_searches_again_if_its_connection_breaks_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let scrape = json!({ "url": site.url("/") });
+    server.post("/v2/scrape", &scrape).await.ok();
+    let (first, second) = (connect(&database).await, connect(&database).await);
+    lock(&first, "harvestman.run_event").await;
+    let request = json!({ "prompt": "home", "schema": title_schema() });
+    let started = server.post("/v2/extract", &request).await.ok();
+    // The run waits for the first lock, so that its search is the first to wait for this one.
+    lock(&second, "harvestman.cached_page").await;
+    first.batch_execute("COMMIT").await.unwrap();
+    break_waiting(&second, "harvestman.cached_page").await;
+    second.batch_execute("COMMIT").await.unwrap();
+    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
+    let end = server.wait_for_end(&path).await;
+    assert_eq!(end["status"], "completed", "{end}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,7 @@ use harvestman_core::api::keys::WebhookTested;
 use harvestman_core::api::webhook::WebhookSpec;
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::webhook::{self, Event, Payload};
-use harvestman_fetch::FetchRequest;
+use harvestman_fetch::{FetchError, FetchRequest};
 use harvestman_store::{AttemptEnd, DueEvent, EventSubject, Principal, StoreError};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -164,9 +164,20 @@ async fn send(context: &Context, request: FetchRequest) -> DeliveryResult {
             body: response.body.to_vec(),
         },
         Err(error) => DeliveryResult {
-            error: Some(error.to_string()),
+            error: Some(failure(&error)),
             ..DeliveryResult::default()
         },
+    }
+}
+
+fn failure(error: &FetchError) -> String {
+    match error {
+        // Its own text is about pages.
+        FetchError::Timeout => {
+            let seconds = limits::WEBHOOK_TIMEOUT.as_secs();
+            format!("the receiver did not respond within {seconds} s")
+        }
+        error => error.to_string(),
     }
 }
 
@@ -255,6 +266,8 @@ fn signed(context: &Context, spec: WebhookSpec, body: String, secret: Option<&st
     let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());
     request.max_body_bytes = limits::WEBHOOK_RESPONSE_BYTES;
     request.truncate = true;
+    // The status acknowledges the event, even if the body breaks off.
+    request.keep_partial = true;
     request.headers.extend(
         spec.headers
             .into_iter()

@@ -53,6 +53,8 @@ struct Shared {
     fetcher: Fetcher,
     config: LlmConfig,
     endpoint: Url,
+    /// Time limit of one attempt.
+    attempt_time: Duration,
     health: Health,
 }
 
@@ -174,6 +176,7 @@ impl Llm {
                 fetcher,
                 config,
                 endpoint,
+                attempt_time: limits::LLM_TIMEOUT,
                 health: Health::default(),
             }),
         }
@@ -235,9 +238,10 @@ impl Llm {
             fetcher,
             config,
             endpoint,
+            attempt_time,
             ..
         } = &*self.shared;
-        let end = deadline.min(Instant::now() + limits::LLM_TIMEOUT);
+        let end = deadline.min(Instant::now() + *attempt_time);
         let mut request = FetchRequest::post_json(endpoint.clone(), body.to_owned().into(), end.into_std());
         request.max_body_bytes = limits::LLM_RESPONSE_BYTES;
         request
@@ -280,7 +284,10 @@ impl From<FetchError> for AttemptError {
     fn from(error: FetchError) -> Self {
         let transient = matches!(
             error,
-            FetchError::Connect { .. } | FetchError::Reset { .. } | FetchError::Dns { transient: true, .. }
+            FetchError::Timeout
+                | FetchError::Connect { .. }
+                | FetchError::Reset { .. }
+                | FetchError::Dns { transient: true, .. }
         );
         Self {
             error: match error {

@@ -22,6 +22,7 @@ impl Endpoint {
         let responses: Vec<String> = responses.iter().map(|response| (*response).to_owned()).collect();
         let received = requests.clone();
         tokio::spawn(async move {
+            let mut hanging = Vec::new();
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut request = Vec::new();
                 while !complete(&request) {
@@ -36,7 +37,8 @@ impl Endpoint {
                 };
                 let response = &responses[(count - 1).min(responses.len() - 1)];
                 if response == "hang" {
-                    std::future::pending::<()>().await;
+                    hanging.push(stream);
+                    continue;
                 }
                 // The client may have gone away.
                 let _gone = stream.write_all(response.as_bytes()).await;
@@ -188,6 +190,14 @@ async fn a_silent_or_endless_endpoint_is_abandoned() {
         LlmError::Unreachable(_)
     ));
     assert_eq!(endpoint.count(), 1);
+}
+
+#[tokio::test]
+async fn an_attempt_without_an_answer_is_repeated() {
+    let mut endpoint = Endpoint::start(&["hang", &ok_response()]).await;
+    let shared = Arc::get_mut(&mut endpoint.llm.shared).unwrap();
+    shared.attempt_time = Duration::from_secs(1);
+    assert_eq!(endpoint.chat().await.unwrap().text.as_deref(), Some("yes"));
 }
 
 #[tokio::test]

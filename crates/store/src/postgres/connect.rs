@@ -78,18 +78,21 @@ impl Pool {
         let server = server_name(&config);
         let deadline = Instant::now() + limits::CONNECT_TIME;
         let client = loop {
-            let error = match config.connect(tls.clone()).await {
-                Ok((client, connection)) => {
+            let connecting = config.connect(tls.clone());
+            let text = match timeout(limits::CONNECTION_TIMEOUT * 2, connecting).await {
+                Ok(Ok((client, connection))) => {
                     tokio::spawn(connection);
                     break client;
                 }
-                Err(error) => error,
+                Ok(Err(error)) => {
+                    let text = describe(&error);
+                    if !error.code().is_none_or(may_pass) {
+                        return Err(StoreError::Setup(refusal(&error, &server, &text)));
+                    }
+                    text
+                }
+                Err(_) => "it does not answer".to_owned(),
             };
-            let text = describe(&error);
-            let passes = error.code().is_none_or(may_pass);
-            if !passes {
-                return Err(StoreError::Setup(refusal(&error, &server, &text)));
-            }
             if Instant::now() + limits::CONNECT_RETRY > deadline {
                 let seconds = limits::CONNECT_TIME.as_secs();
                 return Err(StoreError::Setup(format!(

@@ -519,6 +519,21 @@ async fn text_that_postgresql_cannot_store_is_replaced_on_postgresql() {
 }
 
 #[tokio::test]
+async fn a_database_that_does_not_answer_is_reported_on_postgresql() {
+    use harvestman_store::DatabaseUrl;
+    let folder = TestFolder::postgres("silent");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut config = StoreConfig::new(folder.path());
+    config.database_url = DatabaseUrl::parse(&format!(
+        "postgres://user@{}/database",
+        listener.local_addr().unwrap()
+    ));
+    let opening = tokio::time::timeout(Duration::from_secs(120), Store::open(&config));
+    let error = opening.await.unwrap().err().unwrap().to_string();
+    assert!(error.contains("it does not answer"), "{error}");
+}
+
+#[tokio::test]
 async fn an_unusable_database_is_reported_on_postgresql() {
     use harvestman_store::DatabaseUrl;
     let folder = TestFolder::postgres("unusable");

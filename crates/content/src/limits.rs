@@ -119,6 +119,16 @@ mod files {
     pub(crate) const PDF_CHANGED_BYTES: usize = 64 * 1024 * 1024;
     /// Blocks at the top and at the bottom of a page that may be running headers and footers.
     pub(crate) const PDF_MARGIN_BLOCKS: usize = 3;
+    /// Texts per page of a PDF, and per line, among which columns and tables are found.
+    pub(crate) const PDF_PAGE_TEXTS: usize = 20_000;
+    pub(crate) const PDF_LINE_TEXTS: usize = 1000;
+    /// Comparisons of the drawn lines of a page with each other and with its texts, to find tables: per page of any
+    /// PDF, and in all larger pages of one.
+    pub(crate) const PDF_PAGE_PAIRS: u64 = 25_000_000;
+    pub(crate) const PDF_PAIRS: u64 = 1_000_000_000;
+    /// Bytes of the forms that one page paints, and what each of them counts in addition.
+    pub(crate) const PDF_FORM_BYTES: usize = 32 * 1024 * 1024;
+    pub(crate) const PDF_FORM_COST: usize = 256;
     /// Pages of a PDF whose images are returned for text recognition.
     pub(crate) const SCANNED_PAGES: usize = 200;
     /// Images per page that are returned, and bytes of all images of a file.

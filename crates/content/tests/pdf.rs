@@ -10,7 +10,7 @@ mod fixtures;
 
 use conversion::{markdown, read_as};
 use expect_test::{Expect, expect};
-use fixtures::{BULLET, Pdf, line, scan, text};
+use fixtures::{BULLET, Pdf, line, scan, table, text};
 use harvestman_content::files::{FileDocument, FileRequest, FileType, ScanRequest, read};
 
 fn read_pdf(body: &[u8]) -> FileDocument {
@@ -318,20 +318,6 @@ fn lines_at_the_same_place_of_both_pages_are_left_out() {
 
             Egrets are not asleep either. They wait for fish, for hours."#]],
     );
-}
-
-/// Returns a table with rules around its cells.
-fn table(top: u32, rows: &[[&str; 2]]) -> String {
-    let mut drawn = String::new();
-    let mut edge = top;
-    for [first, second] in rows {
-        drawn += &format!("72 {edge} m 400 {edge} l S\n");
-        drawn += &(text(12, 76, edge - 15, first) + &text(12, 304, edge - 15, second));
-        edge -= 20;
-    }
-    drawn += &format!("72 {edge} m 400 {edge} l S\n");
-    let sides = [72, 300, 400].map(|left| format!("{left} {top} m {left} {edge} l S\n"));
-    drawn + &sides.concat()
 }
 
 #[test]

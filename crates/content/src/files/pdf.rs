@@ -3,13 +3,15 @@
 //! tables split by line or page breaks.
 
 mod block;
+mod complex_pages;
 mod contents;
+mod copies;
 mod drawn_bullets;
 mod headings;
 mod letters;
+mod line_backend;
 mod lines;
 mod margins;
-mod pagination;
 mod paragraphs;
 mod scans;
 mod words;
@@ -17,14 +19,20 @@ mod words;
 use std::borrow::Cow;
 
 use unpdf::model::FormField;
-use unpdf::parser::backend::RawBackend;
+use unpdf::parser::backend::{PdfBackend, RawBackend};
+use unpdf::parser::raw::RawDocument;
 use unpdf::render::PageSelection;
-use unpdf::{Document, Error, ParseOptions, PdfParser};
+use unpdf::{Document, Error, Page, ParseOptions, PdfParser};
 
 use self::block::{Block, PdfPage};
+use self::complex_pages::Layout;
+use self::lines::PageContent;
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, ScanRequest, kind};
 use crate::limits;
+
+/// Pages that `unpdf` reads of one document: its time grows with the square of their number.
+const PAGES_AT_ONCE: usize = 200;
 
 /// Reads at most `max_pages` pages of a PDF, and the images of scanned pages.
 pub(super) fn read(
@@ -35,30 +43,46 @@ pub(super) fn read(
     // Other bytes may come before the header.
     let body = kind::find_pdf(body).map_or(body, |start| &body[start..]);
     let wanted = max_pages.unwrap_or(limits::PDF_PAGES).clamp(1, limits::PDF_PAGES);
-    let options = ParseOptions::new()
-        .sequential()
-        .with_pages(PageSelection::Range(1..=wanted));
     let is_whole = has_end(body);
     let mut backend = RawBackend::load_bytes(body).map_err(failure)?;
     let mut body = Cow::Borrowed(body);
-    if pagination::is_marked(&backend, wanted) {
-        body = pagination::remove(&body, wanted).map_err(failure)?.into();
+    if copies::is_marked(&backend, wanted) {
+        body = copies::remove_pagination(&body, wanted).map_err(failure)?.into();
         backend = RawBackend::load_bytes(&body).map_err(failure)?;
     }
-    let parser = PdfParser::from_bytes_with_options(&body, options).map_err(failure)?;
-    let total = parser.page_count();
+    let total = backend.pages().len() as u32;
     if total == 0 {
         return Err(FileError::Damaged("it has no pages".to_owned()));
     }
-    let document = parser.parse().map_err(failure)?;
-    let mut warnings = warnings(&document, total, wanted);
+    let mut contents = lines::read(backend, 1..=total.min(wanted));
+    let is_short =
+        total as usize <= PAGES_AT_ONCE && contents.iter().all(|page| page.layout != Layout::WithoutLines);
+    let usual = if is_short {
+        usual_pages(&contents)
+    } else {
+        Vec::new()
+    };
+    let options = ParseOptions::new()
+        .sequential()
+        .with_pages(PageSelection::Pages(usual));
+    let parser = PdfParser::from_bytes_with_options(&body, options).map_err(failure)?;
+    let mut document = parser.parse().map_err(failure)?;
+    if !is_short {
+        document.pages = read_excerpts(&body, &contents).map_err(failure)?;
+    }
+    let own = contents.iter_mut().filter_map(|page| page.page.take());
+    document.pages.extend(own);
+    document.pages.sort_by_key(|page| page.number);
+    let mut warnings = complexity_warnings(&contents);
+    warnings.extend(damage_warnings(&document, total, wanted));
     if !is_whole {
         warnings.push("The PDF ends early; parts of it may be missing.".to_owned());
     }
     let textless = scans::textless_pages(&document);
     let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
-    let lines = lines::read(backend, pages.iter().map(|page| page.number));
+    let lines_of = |page: &PdfPage| std::mem::take(&mut contents[page.number as usize - 1].lines);
+    let lines: Vec<_> = pages.iter().map(lines_of).collect();
     paragraphs::divide(&mut pages, &lines);
     words::restore(&mut pages);
     margins::remove(&mut pages);
@@ -124,8 +148,68 @@ fn properties(document: &Document) -> Vec<(String, String)> {
     ])
 }
 
+/// Returns the numbers of the pages that `unpdf` divides into blocks.
+fn usual_pages(contents: &[PageContent]) -> Vec<u32> {
+    let usual = (1..).zip(contents).filter(|(_, page)| page.page.is_none());
+    usual.map(|(number, _)| number).collect()
+}
+
+/// Divides pages into blocks, some of them at a time, and those with too many lines without these.
+fn read_excerpts(body: &[u8], contents: &[PageContent]) -> unpdf::Result<Vec<Page>> {
+    let document = RawDocument::load(body)?;
+    let ids = document.pages();
+    let mut pages = Vec::with_capacity(contents.len());
+    for numbers in usual_pages(contents).chunks(PAGES_AT_ONCE) {
+        let with_content = numbers
+            .iter()
+            .map(|number| (ids[number], &contents[*number as usize - 1]));
+        let (ids, contents): (Vec<_>, Vec<_>) = with_content.unzip();
+        let crowded = || {
+            let pages = ids.iter().zip(&contents);
+            pages.filter(|(_, page)| page.layout == Layout::WithoutLines)
+        };
+        let edited: Vec<_> = crowded().map(|(id, _)| *id).collect();
+        let forms: Vec<_> = crowded().flat_map(|(_, page)| &page.forms).copied().collect();
+        let excerpt = copies::excerpt(&document, &ids, &edited, &forms);
+        let options = ParseOptions::new().sequential();
+        let read = PdfParser::from_bytes_with_options(&excerpt, options)?.parse()?;
+        pages.extend(read.pages.into_iter().map(|mut page| {
+            page.number = numbers[page.number as usize - 1];
+            page
+        }));
+    }
+    Ok(pages)
+}
+
+/// Returns warnings about pages of which not all was read, or not its arrangement.
+fn complexity_warnings(contents: &[PageContent]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let total = contents.len();
+    let count = |is: fn(&&PageContent) -> bool| contents.iter().filter(is).count();
+    let without_lines = count(|page| page.layout == Layout::WithoutLines);
+    if without_lines > 0 {
+        warnings.push(format!(
+            "Lines were ignored on {without_lines} of {total} pages, which draw too many; tables on them may be missing."
+        ));
+    }
+    let in_text_order = count(|page| page.layout == Layout::TextOrder);
+    if in_text_order > 0 {
+        warnings.push(format!(
+            "Too many texts on {in_text_order} of {total} pages to arrange them; they are in the order of the file."
+        ));
+    }
+    let cut = count(|page| page.is_cut);
+    if cut > 0 {
+        warnings.push(format!(
+            "Parts of {cut} of {total} pages were left out: at most {} MiB of repeated parts are read per page.",
+            limits::PDF_FORM_BYTES >> 20
+        ));
+    }
+    warnings
+}
+
 /// Returns warnings about content that is missing: unreadable and skipped pages.
-fn warnings(document: &Document, total: u32, wanted: u32) -> Vec<String> {
+fn damage_warnings(document: &Document, total: u32, wanted: u32) -> Vec<String> {
     let mut warnings = Vec::new();
     let read = document.pages.len();
     let expected = total.min(wanted) as usize;

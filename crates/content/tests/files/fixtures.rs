@@ -16,6 +16,8 @@ pub struct Pdf<'a> {
     pub outline: &'a [(&'a str, usize)],
     /// Names and values of the fields of a form.
     pub fields: &'a [(&'a str, &'a str)],
+    /// The contents of forms, which pages and forms paint by their index: `/Fm0 Do`.
+    pub forms: &'a [String],
     /// Whether it is encrypted with a password.
     pub protected: bool,
 }
@@ -35,6 +37,20 @@ pub fn text(size: u32, left: u32, height: u32, words: &str) -> String {
     format!("BT /{font} {size} Tf {left} {height} Td ({words}) Tj ET\n")
 }
 
+/// Returns a table with rules around its cells.
+pub fn table(top: u32, rows: &[[&str; 2]]) -> String {
+    let mut drawn = String::new();
+    let mut edge = top;
+    for [first, second] in rows {
+        drawn += &format!("72 {edge} m 400 {edge} l S\n");
+        drawn += &(text(12, 76, edge - 15, first) + &text(12, 304, edge - 15, second));
+        edge -= 20;
+    }
+    drawn += &format!("72 {edge} m 400 {edge} l S\n");
+    let sides = [72, 300, 400].map(|left| format!("{left} {top} m {left} {edge} l S\n"));
+    drawn + &sides.concat()
+}
+
 /// The glyph of a symbol font whose character is U+F0B7, as in the lists of word processors.
 pub const BULLET: &str = "\u{1}";
 
@@ -47,7 +63,7 @@ impl Pdf<'_> {
     /// Returns the file.
     pub fn bytes(&self) -> Vec<u8> {
         // Objects: 1 catalog, 2 pages, 3 font, 4 image, 5 outline, 6 information, 7 encryption, 8 symbol font,
-        // 9 its characters; then pages, outline entries, and fields.
+        // 9 its characters; then pages, outline entries, fields, and forms.
         let page = |at: usize| 10 + 2 * at;
         let entry = |at: usize| page(self.pages.len()) + at;
         let kids: String = (0..self.pages.len())
@@ -70,6 +86,12 @@ impl Pdf<'_> {
         let fields: String = (0..self.fields.len())
             .map(|at| format!("{} 0 R ", entry(self.outline.len() + at)))
             .collect();
+        let form = |at: usize| entry(self.outline.len() + self.fields.len() + at);
+        let forms: String = (0..self.forms.len())
+            .map(|at| format!("/Fm{at} {} 0 R ", form(at)))
+            .collect();
+        let resources =
+            format!("/Resources << /Font << /F1 3 0 R /F2 8 0 R >> /XObject << /Im1 4 0 R {forms}>> >>");
         let hidden = "0123456789abcdef".repeat(4);
         let mut objects = vec![
             format!(
@@ -91,8 +113,7 @@ impl Pdf<'_> {
         ];
         for (at, content) in self.pages.iter().enumerate() {
             objects.push(format!(
-                "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R \
-                 /Resources << /Font << /F1 3 0 R /F2 8 0 R >> /XObject << /Im1 4 0 R >> >> >>",
+                "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {} 0 R {resources} >>",
                 page(at) + 1
             ));
             objects.push(stream("", content));
@@ -110,6 +131,8 @@ impl Pdf<'_> {
         for (name, value) in self.fields {
             objects.push(format!("<< /FT /Tx /T ({name}) /V ({value}) >>"));
         }
+        let form = format!("/Type /XObject /Subtype /Form /BBox [0 0 612 792] {resources}");
+        objects.extend(self.forms.iter().map(|content| stream(&form, content)));
         let mut file = "%PDF-1.4\n".to_owned();
         let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
         for (number, object) in (1..).zip(&objects) {

@@ -1,23 +1,16 @@
 //! The lines of each page with their positions, and the markers of list items in front of them: `unpdf` reports
 //! neither with its blocks, and loses markers that are glyphs of a symbol font or drawn.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-use unpdf::Result;
-use unpdf::parser::backend::{
-    BackendFontInfo, ContentOp, DecodedRun, DecodedText, GlyphAdvance, PageBox, PageContent, PageId,
-    PaintedXObject, PdfBackend, PdfMetadataRaw, RawBackend, RawOutlineItem, RawXObject, ResourceScope,
-};
+use unpdf::Page;
+use unpdf::parser::backend::{ObjectId, PageBox, PdfBackend, RawBackend};
 use unpdf::parser::{LayoutAnalyzer, TextLine, TextSpan};
 
+use super::complex_pages::{self, Layout};
 use super::contents::entry;
-use super::drawn_bullets::{self, DrawnBullet};
+use super::drawn_bullets::DrawnBullet;
 use super::letters::{is_bullet, is_check_mark, is_dash, letters};
+use super::line_backend::{LineBackend, UNKNOWN_GLYPH};
 
-/// Stands for a glyph without a character.
-const UNKNOWN_GLYPH: char = '\u{F0B7}';
 /// Words in the names of fonts whose characters are pictures.
 const SYMBOL_FONTS: &[&str] = &["symbol", "dingbats", "wingdings", "webdings"];
 /// Largest distance from a marker to its text, in font sizes.
@@ -69,20 +62,61 @@ pub(super) struct Marker {
     pub(super) number: Option<u32>,
 }
 
+/// What is read of a page before `unpdf` divides it into blocks.
+#[derive(Debug, Default)]
+pub(super) struct PageContent {
+    pub(super) lines: PageLines,
+    pub(super) layout: Layout,
+    /// The whole page, if `unpdf` would take too long for it.
+    pub(super) page: Option<Page>,
+    /// The forms that draw lines on it.
+    pub(super) forms: Vec<ObjectId>,
+    /// Whether parts of the page were not read.
+    pub(super) is_cut: bool,
+}
+
 /// Reads the lines of the pages with these numbers.
-pub(super) fn read(document: RawBackend, pages: impl Iterator<Item = u32>) -> Vec<PageLines> {
-    let boxes = document.pages();
-    let backend = MarkerBackend::new(document);
-    let analyzer = LayoutAnalyzer::new(&backend);
-    let read = |page: u32| {
-        let page_box = backend.crop_box(*boxes.get(&page)?);
-        let mut spans = analyzer.extract_page_spans(page).ok()?;
-        analyzer.filter_spans_for_page(&mut spans, page);
+pub(super) fn read(document: RawBackend, pages: impl Iterator<Item = u32>) -> Vec<PageContent> {
+    let ids = document.pages();
+    let backend = LineBackend::new(document);
+    let mut pairs = 0;
+    let mut read = |number: u32| {
+        let id = *ids.get(&number)?;
+        backend.select(number, id);
+        let page_box = backend.crop_box(id);
+        let mut analyzer = LayoutAnalyzer::new(&backend);
+        let mut spans = analyzer.extract_page_spans(number).ok()?;
+        let drawing = backend.take_drawing();
+        let layout = Layout::new(&spans, &drawing, &mut pairs);
+        if layout != Layout::TextOrder {
+            analyzer.filter_spans_for_page(&mut spans, number);
+        }
+        let page = match layout {
+            Layout::Whole | Layout::WithoutLines => None,
+            _ => Some(complex_pages::read(
+                number,
+                &page_box,
+                &mut analyzer,
+                spans.clone(),
+                layout,
+            )),
+        };
         let (glyphs, spans): (Vec<_>, _) = spans.into_iter().partition(is_marker);
-        let lines = analyzer.group_spans_into_lines_pub(spans);
+        let lines = match layout {
+            Layout::TextOrder => complex_pages::lines(spans),
+            _ => analyzer.group_spans_into_lines_pub(spans),
+        };
         let markers = glyphs.into_iter().map(Mark::from);
-        let markers = markers.chain(backend.take_bullets().into_iter().map(Mark::from));
-        Some(PageLines::new(&lines, &markers.collect::<Vec<_>>(), &page_box))
+        let markers: Vec<_> = markers
+            .chain(drawing.bullets.into_iter().map(Mark::from))
+            .collect();
+        Some(PageContent {
+            lines: PageLines::new(&lines, &markers, &page_box),
+            layout,
+            page,
+            forms: drawing.forms,
+            is_cut: drawing.is_cut,
+        })
     };
     pages.map(|page| read(page).unwrap_or_default()).collect()
 }
@@ -338,106 +372,4 @@ fn number(line: &TextLine) -> Option<u32> {
     (digits.len() <= 3 && distance >= line.font_size * NUMBER_DISTANCE && !is_raised && !is_entry)
         .then(|| digits.parse().ok())
         .flatten()
-}
-
-/// A document whose markers are found: glyphs without a character are [`UNKNOWN_GLYPH`], as they may be bullets, and the
-/// drawn bullets of the page that was read last are kept.
-struct MarkerBackend {
-    document: RawBackend,
-    /// The next content to decode is that of a page, not of a part that is placed on pages.
-    is_page: AtomicBool,
-    bullets: Mutex<Vec<DrawnBullet>>,
-}
-
-impl MarkerBackend {
-    fn new(document: RawBackend) -> Self {
-        Self {
-            document,
-            is_page: AtomicBool::new(false),
-            bullets: Mutex::default(),
-        }
-    }
-
-    fn take_bullets(&self) -> Vec<DrawnBullet> {
-        std::mem::take(&mut self.bullets.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl PdfBackend for MarkerBackend {
-    fn pages(&self) -> BTreeMap<u32, PageId> {
-        self.document.pages()
-    }
-
-    fn page_fonts(&self, scope: ResourceScope) -> Result<Vec<BackendFontInfo>> {
-        self.document.page_fonts(scope)
-    }
-
-    fn page_content(&self, page: PageId) -> Result<Vec<u8>> {
-        self.document.page_content(page)
-    }
-
-    fn page_content_with_losses(&self, page: PageId) -> Result<PageContent> {
-        self.is_page.store(true, Ordering::Relaxed);
-        self.document.page_content_with_losses(page)
-    }
-
-    fn decode_content(&self, data: &[u8]) -> Result<Vec<ContentOp>> {
-        let operators = self.document.decode_content(data)?;
-        if self.is_page.swap(false, Ordering::Relaxed) {
-            *self.bullets.lock().unwrap_or_else(PoisonError::into_inner) = drawn_bullets::find(&operators);
-        }
-        Ok(operators)
-    }
-
-    fn decode_text(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedText {
-        let mut decoded = self.document.decode_text(scope, font, bytes);
-        // A code has one or two bytes.
-        if decoded.text.is_empty() && matches!(bytes.len(), 1 | 2) {
-            decoded.text.push(UNKNOWN_GLYPH);
-        }
-        decoded
-    }
-
-    fn decode_run(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedRun {
-        DecodedRun {
-            decoded: self.decode_text(scope, font, bytes),
-            ..self.document.decode_run(scope, font, bytes)
-        }
-    }
-
-    fn glyph_advances(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> Option<Vec<GlyphAdvance>> {
-        self.document.glyph_advances(scope, font, bytes)
-    }
-
-    fn is_vertical_font(&self, scope: ResourceScope, font: &[u8]) -> bool {
-        self.document.is_vertical_font(scope, font)
-    }
-
-    fn metadata(&self) -> PdfMetadataRaw {
-        self.document.metadata()
-    }
-
-    fn page_box(&self, page: PageId) -> PageBox {
-        self.document.page_box(page)
-    }
-
-    fn crop_box(&self, page: PageId) -> PageBox {
-        self.document.crop_box(page)
-    }
-
-    fn page_rotation(&self, page: PageId) -> u16 {
-        self.document.page_rotation(page)
-    }
-
-    fn outline(&self) -> Result<Vec<RawOutlineItem>> {
-        self.document.outline()
-    }
-
-    fn page_xobjects(&self, page: PageId) -> Result<Vec<RawXObject>> {
-        self.document.page_xobjects(page)
-    }
-
-    fn xobject(&self, scope: ResourceScope, name: &[u8]) -> Option<PaintedXObject> {
-        self.document.xobject(scope, name)
-    }
 }

@@ -1,5 +1,6 @@
-//! Removes the headers, footers, page numbers and watermarks that a PDF marks as such (PDF section 14.8.2.2), which
-//! `unpdf` reads as text of the page. Running lines without a mark are removed later, by their repetition.
+//! Copies of a document that `unpdf` reads instead of it: without the headers, footers, page numbers and watermarks that
+//! it marks as such (PDF section 14.8.2.2), without lines, or with some of its pages only. Running lines of text without
+//! a mark are removed later, by their repetition.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::Write;
@@ -18,7 +19,7 @@ const PAGINATION: &[u8] = b"Pagination";
 const MARK_BYTES: usize = 2048;
 
 /// Number and generation of an object.
-type ObjectId = (u32, u16);
+pub(super) type ObjectId = (u32, u16);
 
 /// Returns whether the first pages have content that may be marked as pagination.
 pub(super) fn is_marked(document: &RawBackend, pages: u32) -> bool {
@@ -28,7 +29,7 @@ pub(super) fn is_marked(document: &RawBackend, pages: u32) -> bool {
 }
 
 /// Returns a copy of a document without the text and objects in its first pages that are marked as pagination.
-pub(super) fn remove(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
+pub(super) fn remove_pagination(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
     let document = RawDocument::load(body)?;
     let pages = document.pages().into_values().take(pages as usize);
     let contents = pages.flat_map(|page| {
@@ -37,13 +38,55 @@ pub(super) fn remove(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
     });
     let copy = Copy {
         contents: contents.collect(),
-        document: &document,
-        file: Vec::with_capacity(body.len()),
-        found: HashSet::new(),
-        waiting: Vec::new(),
-        changed: 0,
+        edit: without_pagination,
+        ..Copy::new(&document)
     };
     Ok(copy.write())
+}
+
+/// Returns a copy of a document with these pages only. Leaves out the lines and areas that the pages of
+/// `without_lines` and these forms draw.
+pub(super) fn excerpt(
+    document: &RawDocument,
+    pages: &[ObjectId],
+    without_lines: &[ObjectId],
+    forms: &[ObjectId],
+) -> Vec<u8> {
+    let mut contents: HashSet<ObjectId> = forms.iter().copied().collect();
+    for page in without_lines
+        .iter()
+        .filter_map(|page| document.get_dict(*page).ok())
+    {
+        contents.extend(content_streams(document, page));
+    }
+    let mut left_out = tree_nodes(document, document.pages().into_values());
+    for node in tree_nodes(document, pages.iter().copied()) {
+        left_out.remove(&node);
+    }
+    if let Ok(catalog) = document.catalog() {
+        let others = [&b"AcroForm"[..], b"Dests", b"Names", b"Outlines"];
+        left_out.extend(others.iter().filter_map(|key| catalog.get(*key)?.as_reference()));
+    }
+    let copy = Copy {
+        contents,
+        edit: self::without_lines,
+        left_out,
+        ..Copy::new(document)
+    };
+    copy.write()
+}
+
+/// Returns these pages, and the nodes of the page tree above them.
+fn tree_nodes(document: &RawDocument, pages: impl Iterator<Item = ObjectId>) -> HashSet<ObjectId> {
+    let mut nodes = HashSet::new();
+    for page in pages {
+        let mut node = Some(page);
+        while let Some(id) = node.filter(|id| nodes.insert(*id)) {
+            let dict = document.get_dict(id).ok();
+            node = dict.and_then(|dict| dict.get(&b"Parent"[..])?.as_reference());
+        }
+    }
+    nodes
 }
 
 /// Returns the streams with the content of a page.
@@ -61,14 +104,31 @@ fn content_streams(document: &RawDocument, page: &PdfDict) -> Vec<ObjectId> {
 struct Copy<'a> {
     document: &'a RawDocument,
     contents: HashSet<ObjectId>,
+    /// Returns changed content, or `None` if it stays.
+    edit: fn(&[u8]) -> Option<Vec<u8>>,
     file: Vec<u8>,
     found: HashSet<ObjectId>,
     waiting: Vec<ObjectId>,
-    /// Bytes of content without pagination so far.
+    /// Objects that are not copied.
+    left_out: HashSet<ObjectId>,
+    /// Bytes of changed content so far.
     changed: usize,
 }
 
-impl Copy<'_> {
+impl<'a> Copy<'a> {
+    fn new(document: &'a RawDocument) -> Self {
+        Self {
+            document,
+            contents: HashSet::new(),
+            edit: |_| None,
+            file: Vec::new(),
+            found: HashSet::new(),
+            waiting: Vec::new(),
+            left_out: HashSet::new(),
+            changed: 0,
+        }
+    }
+
     fn write(mut self) -> Vec<u8> {
         self.put("%PDF-1.7\n");
         let mut trailer = self.document.trailer().clone();
@@ -88,11 +148,15 @@ impl Copy<'_> {
             let content = object.as_stream().filter(|_| {
                 self.contents.contains(&(number, generation)) && self.changed < PDF_CHANGED_BYTES
             });
-            let content = content.and_then(|stream| decompress(stream).ok());
-            match content.and_then(|content| without_pagination(&content)) {
-                Some(content) => {
+            let changed = content.and_then(|stream| {
+                let mut dict = stream.dict.clone();
+                dict.retain(|key, _| !matches!(key.as_slice(), b"Filter" | b"DecodeParms" | b"Length"));
+                Some((dict, (self.edit)(&decompress(stream).ok()?)?))
+            });
+            match changed {
+                Some((dict, content)) => {
                     self.changed += content.len();
-                    self.stream(&PdfDict::new(), &content);
+                    self.stream(&dict, &content);
                 }
                 None => self.object(object),
             }
@@ -124,6 +188,9 @@ impl Copy<'_> {
             PdfObject::Array(items) => {
                 self.put("[");
                 for item in items {
+                    if item.as_reference().is_some_and(|id| self.left_out.contains(&id)) {
+                        continue;
+                    }
                     self.object(item);
                     self.put(" ");
                 }
@@ -135,6 +202,9 @@ impl Copy<'_> {
                 self.put(">>");
             }
             PdfObject::Stream(stream) => self.stream(&stream.dict, &stream.raw_data),
+            PdfObject::Reference(number, generation) if self.left_out.contains(&(*number, *generation)) => {
+                self.put("null");
+            }
             PdfObject::Reference(number, generation) => {
                 let id = (*number, *generation);
                 if self.found.insert(id) {
@@ -170,9 +240,42 @@ impl Copy<'_> {
 /// mark that does not end.
 fn without_pagination(content: &[u8]) -> Option<Vec<u8>> {
     memchr::memmem::find(content, PAGINATION)?;
-    let (mut out, mut copied) = (Vec::with_capacity(content.len()), 0);
     // Open marks, from the one of pagination on.
     let mut depth = 0_u32;
+    let content = replace(content, |operator, operands| {
+        match operator {
+            b"BMC" | b"BDC" if depth > 0 || is_pagination(operands) => depth += 1,
+            b"EMC" if depth > 0 => depth -= 1,
+            b"Tj" | b"TJ" | b"Do" if depth > 0 => return Some(b""),
+            b"'" | b"\"" if depth > 0 => return Some(b" T*"),
+            _ => {}
+        }
+        None
+    })?;
+    (depth == 0).then_some(content)
+}
+
+/// Returns content without the lines and areas that it paints; `None` if it has none.
+fn without_lines(content: &[u8]) -> Option<Vec<u8>> {
+    // A path may also be one that clips.
+    replace(content, |operator, _| paints_path(operator).then_some(b" n"))
+}
+
+/// Returns whether an operator paints a path (PDF section 8.5.3).
+pub(super) fn paints_path(operator: &[u8]) -> bool {
+    matches!(
+        operator,
+        b"f" | b"F" | b"f*" | b"S" | b"s" | b"B" | b"B*" | b"b" | b"b*"
+    )
+}
+
+/// Returns content with the operators for which there is a replacement replaced, with their operands. `None` if there
+/// are none, or content that cannot be read.
+fn replace(
+    content: &[u8],
+    mut replacement: impl FnMut(&[u8], &[PdfObject]) -> Option<&'static [u8]>,
+) -> Option<Vec<u8>> {
+    let (mut out, mut copied) = (Vec::with_capacity(content.len()), 0);
     let (mut operands, mut at, mut start) = (Vec::new(), 0, 0);
     while let Some(byte) = content.get(at) {
         let end = match byte {
@@ -209,22 +312,18 @@ fn without_pagination(content: &[u8]) -> Option<Vec<u8>> {
         match operator {
             [b'0'..=b'9' | b'+' | b'-' | b'.', ..] | b"true" | b"false" | b"null" => continue,
             b"BI" => at += image_length(&content[at..]),
-            b"BMC" | b"BDC" if depth > 0 || is_pagination(&operands) => depth += 1,
-            b"EMC" if depth > 0 => depth -= 1,
-            b"Tj" | b"TJ" | b"'" | b"\"" | b"Do" if depth > 0 => {
-                out.extend_from_slice(&content[copied..start]);
-                if matches!(operator, b"'" | b"\"") {
-                    out.extend_from_slice(b" T*");
-                }
-                copied = at;
-            }
             _ => {}
+        }
+        if let Some(new) = replacement(operator, &operands) {
+            out.extend_from_slice(&content[copied..start]);
+            out.extend_from_slice(new);
+            copied = at;
         }
         operands.clear();
         start = at;
     }
     out.extend_from_slice(&content[copied..]);
-    (depth == 0 && copied > 0).then_some(out)
+    (copied > 0).then_some(out)
 }
 
 /// Returns whether these operands are the tag of an artifact.

@@ -1,6 +1,8 @@
 //! Reads delimited text: values separated by commas, semicolons, tabs or bars (RFC 4180 and common
 //! deviations).
 
+use std::str::Chars;
+
 use super::markup::Markup;
 use super::{FileDocument, FilePage};
 use crate::limits;
@@ -85,14 +87,14 @@ fn separator(text: &str) -> char {
 
 /// Iterator over the rows of a table; empty rows are skipped.
 struct Rows<'a> {
-    rest: std::iter::Peekable<std::str::Chars<'a>>,
+    rest: Chars<'a>,
     separator: char,
 }
 
 impl<'a> Rows<'a> {
     fn new(text: &'a str, separator: char) -> Self {
         Rows {
-            rest: text.chars().peekable(),
+            rest: text.chars(),
             separator,
         }
     }
@@ -103,11 +105,11 @@ impl Iterator for Rows<'_> {
 
     fn next(&mut self) -> Option<Vec<String>> {
         loop {
-            self.rest.peek()?;
+            self.rest.clone().next()?;
             let mut row = Vec::new();
             let mut value = String::new();
             let mut quoted = false;
-            for_row(&mut self.rest, |c, next| match c {
+            for_row(&mut self.rest, |c, next, rest| match c {
                 '"' if quoted && next == Some('"') => {
                     value.push('"');
                     Step::Skip
@@ -116,7 +118,7 @@ impl Iterator for Rows<'_> {
                     quoted = false;
                     Step::Go
                 }
-                '"' if value.is_empty() => {
+                '"' if value.is_empty() && !is_stray_quote(rest.clone(), self.separator) => {
                     quoted = true;
                     Step::Go
                 }
@@ -150,12 +152,9 @@ enum Step {
     End,
 }
 
-fn for_row(
-    rest: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    mut act: impl FnMut(char, Option<char>) -> Step,
-) {
+fn for_row(rest: &mut Chars<'_>, mut act: impl FnMut(char, Option<char>, &Chars<'_>) -> Step) {
     while let Some(c) = rest.next() {
-        match act(c, rest.peek().copied()) {
+        match act(c, rest.clone().next(), rest) {
             Step::Go => {}
             Step::Skip => {
                 rest.next();
@@ -163,6 +162,26 @@ fn for_row(
             Step::End => return,
         }
     }
+}
+
+/// Returns whether the quote before this text does not quote a value: it would include other lines, and no quote that
+/// ends a value follows. Otherwise one stray quote would hide all rows after it.
+fn is_stray_quote(mut rest: Chars<'_>, separator: char) -> bool {
+    let mut has_lines = false;
+    while let Some(c) = rest.next() {
+        if c != '"' {
+            has_lines |= c == '\n';
+            continue;
+        }
+        if rest.as_str().starts_with('"') {
+            rest.next();
+            continue;
+        }
+        let after = rest.as_str().trim_start_matches(' ').chars().next();
+        let ends = after.is_none_or(|c| c == separator || matches!(c, '\r' | '\n'));
+        return has_lines && !ends;
+    }
+    has_lines
 }
 
 #[cfg(test)]
@@ -183,6 +202,10 @@ mod tests {
         assert_eq!(rows("a\tb\n1\t2"), [["a", "b"], ["1", "2"]]);
         assert_eq!(rows("one\ntwo"), [["one"], ["two"]]);
         assert!(rows("").is_empty());
+        assert_eq!(
+            rows("a,b\n\"x\ny\" ,2\n3,\"4"),
+            [["a", "b"], ["x\ny ", "2"], ["3", "4"]]
+        );
         let html = |text: &str| read(text.as_bytes(), false).pages[0].html.replace('\n', "");
         assert_eq!(
             html("sep=;\r\na,b;c"),
@@ -191,6 +214,24 @@ mod tests {
         assert_eq!(
             html("sep=1;b"),
             "<table><tr><th>sep=1</th><th>b</th></tr></table>"
+        );
+    }
+
+    #[test]
+    fn a_quote_that_does_not_end_hides_no_rows() {
+        assert_eq!(
+            rows("size,kind\n\"5,grey\n6,purple\n"),
+            [["size", "kind"], ["\"5", "grey"], ["6", "purple"]]
+        );
+        // The next quote begins another value.
+        assert_eq!(
+            rows("size,kind\n\"5,grey\n6,\"purple, \"\"Ardea\"\"\"\n7,white"),
+            [
+                ["size", "kind"],
+                ["\"5", "grey"],
+                ["6", "purple, \"Ardea\""],
+                ["7", "white"]
+            ]
         );
     }
 }

@@ -1,5 +1,6 @@
-//! Decodes bytes to text as browsers do: by byte order mark, `Content-Type`, `meta` in the first bytes, or
-//! else a statistical guess. Never fails: what cannot be decoded becomes U+FFFD, and the text never contains
+//! Decodes bytes to text as browsers do: by byte order mark, `Content-Type`, `meta` or XML declaration in the first
+//! bytes, or else a statistical guess. Unlike browsers, it also recognizes UTF-16 that nothing declares, as files have
+//! it. Never fails: what cannot be decoded becomes U+FFFD, and the text never contains
 //! NUL.
 //!
 //! The tables of all charsets are large. A build without the feature `charsets` decodes only bodies for which
@@ -78,18 +79,62 @@ fn declared(bytes: &[u8], content_type: Option<&str>) -> Option<&'static Encodin
     content_type
         .and_then(charset_parameter)
         .and_then(|label| Encoding::for_label(label.as_bytes()))
-        .or_else(|| prescan(&bytes[..bytes.len().min(limits::META_PRESCAN_BYTES)]))
+        .or_else(|| {
+            let start = &bytes[..bytes.len().min(limits::META_PRESCAN_BYTES)];
+            prescan(start).or_else(|| xml_declaration(start))
+        })
+}
+
+/// Returns the encoding that an XML declaration at the start names.
+fn xml_declaration(bytes: &[u8]) -> Option<&'static Encoding> {
+    let declaration = bytes.strip_prefix(b"<?xml")?;
+    let declaration = &declaration[..memchr::memchr(b'>', declaration)?];
+    let mut at = 0;
+    while let Some((name, value, next)) = attribute(declaration, at) {
+        if name == "encoding" {
+            return Encoding::for_label(value.as_bytes()).map(ascii_compatible);
+        }
+        at = next;
+    }
+    None
+}
+
+/// Returns the encoding of bytes whose declaration was read as ASCII.
+fn ascii_compatible(encoding: &'static Encoding) -> &'static Encoding {
+    match encoding {
+        // The bytes are not UTF-16.
+        e if e.name().starts_with("UTF-16") => UTF_8,
+        e if e == X_USER_DEFINED => WINDOWS_1252,
+        e => e,
+    }
 }
 
 fn sniff(bytes: &[u8], content_type: Option<&str>) -> &'static Encoding {
     if let Some(encoding) = declared(bytes, content_type) {
         return encoding;
     }
+    if let Some(encoding) = utf_16(bytes) {
+        return encoding;
+    }
     // Non-ASCII text that is valid UTF-8 is UTF-8; ASCII decodes the same either way.
     if std::str::from_utf8(bytes).is_ok() {
         return UTF_8;
     }
-    guess(bytes)
+    // A late declaration is better than a guess. Browsers find it too, and load the page again.
+    prescan(&bytes[..bytes.len().min(limits::LATE_META_BYTES)]).unwrap_or_else(|| guess(bytes))
+}
+
+/// Returns the variant of UTF-16 of text without a byte order mark: the ASCII characters in it, at least one in eight,
+/// have a zero byte, on the same side each.
+fn utf_16(bytes: &[u8]) -> Option<&'static Encoding> {
+    let (pairs, _) = bytes[..bytes.len().min(limits::UTF_16_BYTES)].as_chunks::<2>();
+    let count = |at: usize| pairs.iter().filter(|pair| pair[at] == 0).count();
+    let enough = (pairs.len() / 8).max(4);
+    match (count(0), count(1)) {
+        (0, zeros) if zeros >= enough => Some(UTF_16LE),
+        (zeros, 0) if zeros >= enough => Some(UTF_16BE),
+        _ => None,
+    }
 }
 
 #[cfg(feature = "charsets")]
@@ -184,13 +229,7 @@ fn meta(bytes: &[u8], mut at: usize) -> (Option<&'static Encoding>, usize) {
         Some(needed) if !needed || pragma => label.and_then(|label| Encoding::for_label(label.as_bytes())),
         _ => None,
     };
-    // A page that declares UTF-16 in ASCII bytes is not UTF-16.
-    let encoding = encoding.map(|e| match e {
-        e if e.name().starts_with("UTF-16") => UTF_8,
-        e if e == X_USER_DEFINED => WINDOWS_1252,
-        e => e,
-    });
-    (encoding, at)
+    (encoding.map(ascii_compatible), at)
 }
 
 /// Reads one attribute of a tag: lower-case name, value, and the position after it. `None` at the end of the
@@ -297,6 +336,8 @@ mod tests {
         assert_eq!(decode(b"<meta charset=utf-16>\xC3\xA4", None).encoding, "UTF-8");
         let late = [vec![b' '; 1024], b"<meta charset=koi8-r>\xC3\xA4".to_vec()].concat();
         assert_eq!(decode(&late, None).encoding, "UTF-8");
+        let late = [vec![b' '; 1024], b"<meta charset=koi8-r>\xC1".to_vec()].concat();
+        assert_eq!(decode(&late, None).encoding, "KOI8-R");
     }
 
     #[test]
@@ -308,6 +349,42 @@ mod tests {
         let (bytes, ..) = encoding_rs::WINDOWS_1251.encode("Привет, как дела? Всё хорошо, спасибо за вопрос");
         assert_eq!(decode(&bytes, None).encoding, "windows-1251");
         assert_eq!(decode(b"plain", None).encoding, "UTF-8");
+    }
+
+    #[test]
+    fn utf_16_without_a_byte_order_mark_is_detected() {
+        for text in [
+            "size,kind\n5,grey",
+            "Größe,Art\n5,grau",
+            "Размер, вид\n5, серая\n6, белая",
+        ] {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            let little: Vec<u8> = units.iter().flat_map(|unit| unit.to_le_bytes()).collect();
+            let big: Vec<u8> = units.iter().flat_map(|unit| unit.to_be_bytes()).collect();
+            check(&little, None, "UTF-16LE", text);
+            check(&big, Some("text/csv"), "UTF-16BE", text);
+        }
+        assert_eq!(
+            decode(b"some \0text \0and \0more text than zeros\0", None).encoding,
+            "UTF-8"
+        );
+    }
+
+    #[test]
+    fn an_xml_declaration_names_the_charset() {
+        let body = b"<?xml version='1.0' encoding=\"iso-8859-2\"?><p>\xB1";
+        assert_eq!(decode(body, None).encoding, "ISO-8859-2");
+        assert_eq!(decode(body, Some("text/xml; charset=koi8-r")).encoding, "KOI8-R");
+        let meta = [&body[..], b"<meta charset=koi8-r>"].concat();
+        assert_eq!(decode(&meta, None).encoding, "KOI8-R");
+        assert_eq!(
+            decode(b"<?xml encoding='utf-16'?>\xC3\xA4", None).encoding,
+            "UTF-8"
+        );
+        assert_eq!(
+            decode(b"<p><?xml encoding='koi8-r'?>\xC3\xA4", None).encoding,
+            "UTF-8"
+        );
     }
 
     #[test]

@@ -2,6 +2,10 @@
 
 /// Bytes at the start of a page that are searched for a `meta` charset, as in browsers.
 pub(crate) const META_PRESCAN_BYTES: usize = 1024;
+/// Bytes that are searched for a `meta` charset if the page would otherwise need a guess.
+pub(crate) const LATE_META_BYTES: usize = 64 * 1024;
+/// Bytes that show whether text is UTF-16.
+pub(crate) const UTF_16_BYTES: usize = 4096;
 /// Bytes that the statistical charset detector reads.
 #[cfg(feature = "charsets")]
 pub(crate) const DETECTION_BYTES: usize = 256 * 1024;

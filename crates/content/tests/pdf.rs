@@ -352,6 +352,27 @@ fn a_table_that_page_breaks_divide_is_one_table() {
 }
 
 #[test]
+fn numbers_at_the_edges_of_pages_stay_in_their_tables() {
+    let rows = [
+        ["Kind", "Height"],
+        ["Grey", "98"],
+        ["Purple", "90"],
+        ["White", "104"],
+    ];
+    let expected = "| Kind | Height |\n| --- | --- |\n| Grey | 98 |\n| Purple | 90 |\n| White | 104 |";
+    for top in [785, 150, 90] {
+        let document = read_pdf(&drawn(vec![table(top, &rows)]));
+        assert_eq!(markdown(&document), expected, "{top}");
+    }
+    // Page numbers are still left out, and what is outside of the page.
+    let page = table(180, &rows) + &text(12, 300, 40, "12") + &text(12, 72, 840, "Crop here");
+    assert_eq!(markdown(&read_pdf(&drawn(vec![page]))), expected);
+    let page = table(700, &rows) + &line(9, 40, "Of herons") + &text(9, 500, 40, "12");
+    let read = markdown(&read_pdf(&drawn(vec![page])));
+    assert_eq!(read, format!("{expected}\n\nOf herons"));
+}
+
+#[test]
 fn nearly_equal_pages_of_a_pdf_keep_their_text() {
     let body = pdf(&["Page 1", "Page 2", "Page 3"].map(|text| vec![(12, 700, text)]));
     check(

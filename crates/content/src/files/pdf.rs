@@ -12,6 +12,7 @@ mod letters;
 mod line_backend;
 mod lines;
 mod margins;
+mod page_numbers;
 mod paragraphs;
 mod scans;
 mod words;
@@ -26,6 +27,7 @@ use unpdf::{Document, Error, Page, ParseOptions, PdfParser};
 
 use self::block::{Block, PdfPage};
 use self::complex_pages::Layout;
+use self::copies::ExcerptPage;
 use self::lines::PageContent;
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, ScanRequest, kind};
@@ -55,8 +57,7 @@ pub(super) fn read(
         return Err(FileError::Damaged("it has no pages".to_owned()));
     }
     let mut contents = lines::read(backend, 1..=total.min(wanted));
-    let is_short =
-        total as usize <= PAGES_AT_ONCE && contents.iter().all(|page| page.layout != Layout::WithoutLines);
+    let is_short = total as usize <= PAGES_AT_ONCE && !contents.iter().any(is_edited);
     let usual = if is_short {
         usual_pages(&contents)
     } else {
@@ -81,6 +82,9 @@ pub(super) fn read(
     let textless = scans::textless_pages(&document);
     let scans = scans::read(&parser, &scans::requested_pages(&document, scans), &mut warnings)?;
     let mut pages: Vec<PdfPage> = document.pages.iter().map(PdfPage::new).collect();
+    for page in &mut pages {
+        page.remove_numbers(&contents[page.number as usize - 1].dropped.page_numbers);
+    }
     let lines_of = |page: &PdfPage| std::mem::take(&mut contents[page.number as usize - 1].lines);
     let lines: Vec<_> = pages.iter().map(lines_of).collect();
     paragraphs::divide(&mut pages, &lines);
@@ -154,23 +158,29 @@ fn usual_pages(contents: &[PageContent]) -> Vec<u32> {
     usual.map(|(number, _)| number).collect()
 }
 
-/// Divides pages into blocks, some of them at a time, and those with too many lines without these.
+/// Returns whether a page is changed before `unpdf` reads it.
+fn is_edited(page: &PageContent) -> bool {
+    page.layout == Layout::WithoutLines || page.dropped.has_cells
+}
+
+/// Divides pages into blocks, some of them at a time: those with too many lines without these, and those whose numbers
+/// would be dropped with more room around them.
 fn read_excerpts(body: &[u8], contents: &[PageContent]) -> unpdf::Result<Vec<Page>> {
     let document = RawDocument::load(body)?;
     let ids = document.pages();
     let mut pages = Vec::with_capacity(contents.len());
     for numbers in usual_pages(contents).chunks(PAGES_AT_ONCE) {
-        let with_content = numbers
-            .iter()
-            .map(|number| (ids[number], &contents[*number as usize - 1]));
-        let (ids, contents): (Vec<_>, Vec<_>) = with_content.unzip();
-        let crowded = || {
-            let pages = ids.iter().zip(&contents);
-            pages.filter(|(_, page)| page.layout == Layout::WithoutLines)
-        };
-        let edited: Vec<_> = crowded().map(|(id, _)| *id).collect();
-        let forms: Vec<_> = crowded().flat_map(|(_, page)| &page.forms).copied().collect();
-        let excerpt = copies::excerpt(&document, &ids, &edited, &forms);
+        let selected = numbers.iter().map(|number| {
+            let page = &contents[*number as usize - 1];
+            let page_box = page.page_box.filter(|_| page.dropped.has_cells);
+            ExcerptPage {
+                id: ids[number],
+                without_lines: page.layout == Layout::WithoutLines,
+                forms: &page.forms,
+                boxes: page_box.map(|own| (own, page_numbers::enlarged(&own))),
+            }
+        });
+        let excerpt = copies::excerpt(&document, &selected.collect::<Vec<_>>());
         let options = ParseOptions::new().sequential();
         let read = PdfParser::from_bytes_with_options(&excerpt, options)?.parse()?;
         pages.extend(read.pages.into_iter().map(|mut page| {

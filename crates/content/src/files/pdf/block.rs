@@ -5,6 +5,7 @@ use unpdf::{InlineContent, Paragraph};
 
 use super::letters::is_letter;
 use crate::files::markup::Markup;
+use crate::limits::PDF_MARGIN_BLOCKS;
 
 /// A page with its blocks in reading order.
 #[derive(Debug)]
@@ -81,6 +82,21 @@ impl PdfPage {
             number: page.number,
             blocks: blocks.filter(|block| !block.is_empty()).collect(),
         }
+    }
+
+    /// Removes these numbers from the top and the bottom.
+    pub(super) fn remove_numbers(&mut self, numbers: &[String]) {
+        let count = self.blocks.len();
+        let mut at = 0..count;
+        self.blocks.retain(|block| {
+            let is_near_edge = at
+                .next()
+                .is_some_and(|at| at < PDF_MARGIN_BLOCKS || at + PDF_MARGIN_BLOCKS >= count);
+            !is_near_edge
+                || !block
+                    .as_text()
+                    .is_some_and(|text| numbers.contains(&text.plain()))
+        });
     }
 
     pub(super) fn html(&self) -> String {

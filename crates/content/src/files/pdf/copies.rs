@@ -2,10 +2,10 @@
 //! it marks as such (PDF section 14.8.2.2), without lines, or with some of its pages only. Running lines of text without
 //! a mark are removed later, by their repetition.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 
-use unpdf::parser::backend::{PdfBackend, RawBackend};
+use unpdf::parser::backend::{PageBox, PdfBackend, RawBackend};
 use unpdf::parser::raw::stream::decompress;
 use unpdf::parser::raw::tokenizer::parse_object;
 use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument};
@@ -32,35 +32,49 @@ pub(super) fn is_marked(document: &RawBackend, pages: u32) -> bool {
 pub(super) fn remove_pagination(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
     let document = RawDocument::load(body)?;
     let pages = document.pages().into_values().take(pages as usize);
-    let contents = pages.flat_map(|page| {
-        let page = document.get_dict(page).ok();
-        page.map_or_else(Vec::new, |page| content_streams(&document, page))
-    });
+    let contents = pages.flat_map(|page| content_streams(&document, page));
+    let edit = Edit {
+        pagination: true,
+        ..Edit::default()
+    };
+    let edits = contents.map(|id| (id, edit)).collect();
     let copy = Copy {
-        contents: contents.collect(),
-        edit: without_pagination,
+        edits,
         ..Copy::new(&document)
     };
     Ok(copy.write())
 }
 
-/// Returns a copy of a document with these pages only. Leaves out the lines and areas that the pages of
-/// `without_lines` and these forms draw.
-pub(super) fn excerpt(
-    document: &RawDocument,
-    pages: &[ObjectId],
-    without_lines: &[ObjectId],
-    forms: &[ObjectId],
-) -> Vec<u8> {
-    let mut contents: HashSet<ObjectId> = forms.iter().copied().collect();
-    for page in without_lines
-        .iter()
-        .filter_map(|page| document.get_dict(*page).ok())
-    {
-        contents.extend(content_streams(document, page));
+/// A page of an excerpt.
+pub(super) struct ExcerptPage<'a> {
+    pub(super) id: ObjectId,
+    /// Whether the lines and areas that it draws are left out, also those of these forms.
+    pub(super) without_lines: bool,
+    pub(super) forms: &'a [ObjectId],
+    /// Its own box, and the one that it has instead. The first still clips its content.
+    pub(super) boxes: Option<(PageBox, PageBox)>,
+}
+
+/// Returns a copy of a document with these pages only.
+pub(super) fn excerpt(document: &RawDocument, pages: &[ExcerptPage<'_>]) -> Vec<u8> {
+    let mut edits: HashMap<ObjectId, Edit> = HashMap::new();
+    let mut boxes = HashMap::new();
+    for page in pages {
+        let streams = content_streams(document, page.id);
+        if page.without_lines {
+            for id in streams.iter().chain(page.forms) {
+                edits.entry(*id).or_default().lines = true;
+            }
+        }
+        if let Some((own, new)) = page.boxes {
+            boxes.insert(page.id, new);
+            if let Some(first) = streams.first() {
+                edits.entry(*first).or_default().clip = Some(own);
+            }
+        }
     }
     let mut left_out = tree_nodes(document, document.pages().into_values());
-    for node in tree_nodes(document, pages.iter().copied()) {
+    for node in tree_nodes(document, pages.iter().map(|page| page.id)) {
         left_out.remove(&node);
     }
     if let Ok(catalog) = document.catalog() {
@@ -68,8 +82,8 @@ pub(super) fn excerpt(
         left_out.extend(others.iter().filter_map(|key| catalog.get(*key)?.as_reference()));
     }
     let copy = Copy {
-        contents,
-        edit: self::without_lines,
+        edits,
+        boxes,
         left_out,
         ..Copy::new(document)
     };
@@ -90,8 +104,9 @@ fn tree_nodes(document: &RawDocument, pages: impl Iterator<Item = ObjectId>) -> 
 }
 
 /// Returns the streams with the content of a page.
-fn content_streams(document: &RawDocument, page: &PdfDict) -> Vec<ObjectId> {
-    let Some(contents) = page.get(&b"Contents"[..]) else {
+fn content_streams(document: &RawDocument, page: ObjectId) -> Vec<ObjectId> {
+    let page = document.get_dict(page).ok();
+    let Some(contents) = page.and_then(|page| page.get(&b"Contents"[..])) else {
         return Vec::new();
     };
     match document.resolve(contents) {
@@ -100,12 +115,39 @@ fn content_streams(document: &RawDocument, page: &PdfDict) -> Vec<ObjectId> {
     }
 }
 
+/// How content is changed.
+#[derive(Clone, Copy, Default)]
+struct Edit {
+    /// Whether what is marked as pagination is left out.
+    pagination: bool,
+    /// Whether lines and areas are left out.
+    lines: bool,
+    /// The box outside of which nothing shows.
+    clip: Option<PageBox>,
+}
+
+impl Edit {
+    /// Returns changed content, or `None` if it stays.
+    fn apply(self, content: &[u8]) -> Option<Vec<u8>> {
+        let mut changed = self.pagination.then(|| without_pagination(content)).flatten();
+        if self.lines {
+            changed = without_lines(changed.as_deref().unwrap_or(content)).or(changed);
+        }
+        let Some(clip) = self.clip else {
+            return changed;
+        };
+        let (width, height) = (clip.width(), clip.height());
+        let path = format!("{} {} {width} {height} re W n\n", clip.llx, clip.lly);
+        Some([path.as_bytes(), changed.as_deref().unwrap_or(content)].concat())
+    }
+}
+
 /// A copy of a document that is being written: every object that its trailer leads to.
 struct Copy<'a> {
     document: &'a RawDocument,
-    contents: HashSet<ObjectId>,
-    /// Returns changed content, or `None` if it stays.
-    edit: fn(&[u8]) -> Option<Vec<u8>>,
+    edits: HashMap<ObjectId, Edit>,
+    /// Boxes of pages.
+    boxes: HashMap<ObjectId, PageBox>,
     file: Vec<u8>,
     found: HashSet<ObjectId>,
     waiting: Vec<ObjectId>,
@@ -119,8 +161,8 @@ impl<'a> Copy<'a> {
     fn new(document: &'a RawDocument) -> Self {
         Self {
             document,
-            contents: HashSet::new(),
-            edit: |_| None,
+            edits: HashMap::new(),
+            boxes: HashMap::new(),
             file: Vec::new(),
             found: HashSet::new(),
             waiting: Vec::new(),
@@ -145,20 +187,28 @@ impl<'a> Copy<'a> {
             };
             places.insert((number, generation), self.file.len());
             self.put(&format!("{number} {generation} obj\n"));
-            let content = object.as_stream().filter(|_| {
-                self.contents.contains(&(number, generation)) && self.changed < PDF_CHANGED_BYTES
-            });
-            let changed = content.and_then(|stream| {
+            let edit = self.edits.get(&(number, generation)).copied();
+            let edit = edit.filter(|_| self.changed < PDF_CHANGED_BYTES);
+            let changed = edit.zip(object.as_stream()).and_then(|(edit, stream)| {
                 let mut dict = stream.dict.clone();
                 dict.retain(|key, _| !matches!(key.as_slice(), b"Filter" | b"DecodeParms" | b"Length"));
-                Some((dict, (self.edit)(&decompress(stream).ok()?)?))
+                Some((dict, edit.apply(&decompress(stream).ok()?)?))
             });
-            match changed {
-                Some((dict, content)) => {
+            match (changed, self.boxes.get(&(number, generation)), object) {
+                (Some((dict, content)), ..) => {
                     self.changed += content.len();
                     self.stream(&dict, &content);
                 }
-                None => self.object(object),
+                (None, Some(page_box), PdfObject::Dict(dict)) => {
+                    let PageBox { llx, lly, urx, ury } = *page_box;
+                    let sides = [llx, lly, urx, ury].map(|side| PdfObject::Real(side.into()));
+                    let mut dict = dict.clone();
+                    for name in [&b"MediaBox"[..], b"CropBox"] {
+                        dict.insert(name.to_vec(), PdfObject::Array(sides.to_vec()));
+                    }
+                    self.object(&PdfObject::Dict(dict));
+                }
+                _ => self.object(object),
             }
             self.put("\nendobj\n");
         }

@@ -10,6 +10,7 @@ use super::contents::entry;
 use super::drawn_bullets::DrawnBullet;
 use super::letters::{is_bullet, is_check_mark, is_dash, letters};
 use super::line_backend::{LineBackend, UNKNOWN_GLYPH};
+use super::page_numbers::{self, DroppedNumbers};
 
 /// Words in the names of fonts whose characters are pictures.
 const SYMBOL_FONTS: &[&str] = &["symbol", "dingbats", "wingdings", "webdings"];
@@ -71,6 +72,9 @@ pub(super) struct PageContent {
     pub(super) page: Option<Page>,
     /// The forms that draw lines on it.
     pub(super) forms: Vec<ObjectId>,
+    /// The numbers that `unpdf` takes for page numbers.
+    pub(super) dropped: DroppedNumbers,
+    pub(super) page_box: Option<PageBox>,
     /// Whether parts of the page were not read.
     pub(super) is_cut: bool,
 }
@@ -88,8 +92,11 @@ pub(super) fn read(document: RawBackend, pages: impl Iterator<Item = u32>) -> Ve
         let mut spans = analyzer.extract_page_spans(number).ok()?;
         let drawing = backend.take_drawing();
         let layout = Layout::new(&spans, &drawing, &mut pairs);
+        let mut dropped = DroppedNumbers::default();
         if layout != Layout::TextOrder {
-            analyzer.filter_spans_for_page(&mut spans, number);
+            let mut kept = spans.clone();
+            analyzer.filter_spans_for_page(&mut kept, number);
+            dropped = page_numbers::remove(&mut spans, &kept);
         }
         let page = match layout {
             Layout::Whole | Layout::WithoutLines => None,
@@ -115,6 +122,8 @@ pub(super) fn read(document: RawBackend, pages: impl Iterator<Item = u32>) -> Ve
             layout,
             page,
             forms: drawing.forms,
+            dropped,
+            page_box: Some(page_box),
             is_cut: drawing.is_cut,
         })
     };

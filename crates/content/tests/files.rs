@@ -177,7 +177,7 @@ fn an_opendocument_text_keeps_its_structure() {
 }
 
 #[test]
-fn the_title_scripts_and_hidden_text_of_an_opendocument_text_are_recognized() {
+fn headings_scripts_and_hidden_text_of_an_opendocument_text_are_recognized_by_their_styles() {
     let style = |name: &str, parent: &str, property: &str| {
         format!(
             "<style:style style:name=\"{name}\" style:parent-style-name=\"{parent}\"><style:text-properties {property}/></style:style>"
@@ -187,10 +187,13 @@ fn the_title_scripts_and_hidden_text_of_an_opendocument_text_are_recognized() {
     let body = [
         style("P1", "Title", ""),
         style("Title", "", ""),
+        style("P2", "Heading_20_2", ""),
+        style("Heading_20_2", "Heading", "fo:font-weight=\"bold\""),
         style("T1", "", "style:text-position=\"super 58%\""),
         style("T2", "", "style:text-position=\"-33% 58%\""),
         style("T3", "", "text:display=\"none\""),
-        "<text:p text:style-name=\"P1\">Birds</text:p>".to_owned(),
+        "<text:p text:style-name=\"P1\">Birds</text:p><text:p text:style-name=\"P2\">Herons</text:p>"
+            .to_owned(),
         format!(
             "<text:p>10{}{}{}</text:p>",
             text("T1", "6"),
@@ -204,6 +207,8 @@ fn the_title_scripts_and_hidden_text_of_an_opendocument_text_are_recognized() {
         &open_document("text", &body.concat()),
         expect![[r#"
         # Birds
+
+        ## Herons
 
         10<sup>6</sup><sub>n</sub>"#]],
     );

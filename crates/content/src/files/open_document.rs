@@ -339,7 +339,7 @@ impl Writer {
         self.end_code();
         let heading = match self.kind {
             FileType::Odp if self.class == "title" => Some("h2"),
-            FileType::Odt if self.tables.is_empty() && self.styles.is_title(style) => Some("h1"),
+            FileType::Odt if self.tables.is_empty() && self.lists.is_empty() => self.styles.heading(style),
             _ => None,
         };
         if let Some(heading) = heading {

@@ -114,10 +114,18 @@ impl Styles {
         }
     }
 
-    /// Returns whether the style or an ancestor is that of the title of a document.
-    pub(super) fn is_title(&self, name: &str) -> bool {
+    /// Returns the heading that the style or an ancestor stands for: the title of a document, or a heading of a level.
+    pub(super) fn heading(&self, name: &str) -> Option<&'static str> {
         self.chain(name)
-            .any(|style| style.display_name.eq_ignore_ascii_case("title"))
+            .find_map(|style| match style.display_name.to_ascii_lowercase().as_str() {
+                "title" | "heading 1" => Some("h1"),
+                "heading 2" => Some("h2"),
+                "heading 3" => Some("h3"),
+                "heading 4" => Some("h4"),
+                "heading 5" => Some("h5"),
+                "heading 6" => Some("h6"),
+                _ => None,
+            })
     }
 
     /// Returns whether the name of the style or of an ancestor contains one of these lower-case words.

@@ -57,6 +57,7 @@ mod session_file;
 mod share;
 mod shared_limits;
 mod signal;
+mod sql;
 mod sqlite;
 mod store;
 mod team;

@@ -12,7 +12,8 @@ use crate::postgres::cache::delete_aged;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::{URLS, delete, erase_ended, mark_delivered};
-use crate::postgres::{files, monitors, sessions, uploads};
+use crate::postgres::{monitors, sessions};
+use crate::sql::{files, uploads};
 use crate::value::params;
 
 const EVENTS: &[&str] = &[
@@ -77,7 +78,7 @@ async fn step(client: &Client, now: Timestamp) -> Result<Step, StoreError> {
     if let Some(row) = ended {
         return sweep(client, JobId(row.id("id")?)).await;
     }
-    if files::expire(client, now).await? + uploads::expire(client, now).await? > 0
+    if files::expire(&mut &*client, now).await? + uploads::expire(&mut &*client, now).await? > 0
         || monitors::delete_some(client).await?
         || mark_delivered(client).await?
     {

@@ -13,9 +13,9 @@ use crate::postgres::activity::insert_activity;
 use crate::postgres::credits::charge_once;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::postgres::session_files::keep_as_long_as_session;
 use crate::rows;
 use crate::session::{NewSession, SessionRow, Sessions};
+use crate::sql::session_files::keep_as_long_as_session;
 use crate::value::params;
 
 impl Sessions for Postgres {
@@ -170,7 +170,7 @@ pub(crate) async fn end(
             .await?;
         charge_once(client, &account, "session", end.credits, end.at).await?;
     }
-    keep_as_long_as_session(client, id).await?;
+    keep_as_long_as_session(&mut &*client, id).await?;
     Ok(Some(session))
 }
 

@@ -3,7 +3,6 @@
 //! breaks before the answer to a COMMIT, the database is asked whether the transaction was committed.
 
 use std::ops::Deref;
-use std::pin::Pin;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,14 +17,12 @@ use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
+use crate::sql::Work;
 
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = '8s'; \
     SET LOCAL lock_timeout = '5s'; SET LOCAL idle_in_transaction_session_timeout = '5s'";
 const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = '20s'; \
     SET LOCAL idle_in_transaction_session_timeout = '5s'";
-
-/// The future of the work of a transaction.
-pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
 /// A connection in a transaction. If it is dropped before the end, the connection is closed, which rolls back.
 #[derive(Debug)]
@@ -134,12 +131,12 @@ impl Postgres {
     pub(crate) async fn write<T, F>(&self, now: Timestamp, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c Transaction, Timestamp) -> Work<'c, T> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Transaction, Timestamp) -> Work<'c, T> + Send + 'static,
     {
-        self.detached(move |transaction| {
+        self.detached(move |mut transaction| {
             Box::pin(async move {
                 let outcome = match transaction.begin(now).await {
-                    Ok(now) => work(&transaction, now).await,
+                    Ok(now) => work(&mut transaction, now).await,
                     Err(error) => Err(error),
                 };
                 match outcome {

@@ -12,6 +12,7 @@ use sqlx::sqlite::{
 
 use harvestman_core::api::error::ApiError;
 
+use crate::clock::clock;
 use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::key_uses::KeyUses;
@@ -20,7 +21,7 @@ use crate::sqlite::cache::Cache;
 use crate::sqlite::folder::Folder;
 use crate::sqlite::migrate::{self, MIGRATIONS};
 use crate::sqlite::writer::Writer;
-use crate::sqlite::{Sqlite, index, inspect, sessions, teams};
+use crate::sqlite::{Sqlite, index, inspect, sessions};
 use crate::value::int;
 
 impl Sqlite {
@@ -83,7 +84,7 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
         .await?;
     let error =
         ApiError::internal("The server stopped before this scrape was finished. Send the request again.");
-    let now = teams::clock();
+    let now = clock();
     query(
         "UPDATE job SET status = 'failed', admitted = 0, error = ?1, answer_status = ?2, answer_body = ?3,
             completed_at = ?4, expires_at = ?4 + retention_ms

@@ -12,13 +12,13 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::rows::session_row;
 use crate::session::{NewSession, SessionRow, Sessions};
+use crate::sql::session_files::keep_as_long_as_session;
 use crate::sqlite::Sqlite;
 use crate::sqlite::credits::charge_session;
 use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
-use crate::sqlite::session_files::keep_as_long_as_session;
 use crate::value::params;
 
 impl Sessions for Sqlite {

@@ -2,7 +2,6 @@
 //! written shares the next one. Each write task after the first has its own savepoint, so that one that fails does
 //! not affect the others. Results are returned only after the transaction is on disk.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,10 +16,8 @@ use tokio::time::{Instant, sleep_until};
 use crate::error::StoreError;
 use crate::health::WriteHealth;
 use crate::limits;
+use crate::sql::Work;
 use crate::sqlite::folder::Folder;
-
-/// The future of the work of a [`WriteTask`].
-pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Writes the write-ahead log into the database file and truncates it.

@@ -4,28 +4,27 @@ use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
 
 use crate::clock::clock;
+use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::new_id::new_id;
-use crate::postgres::Postgres;
-use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
 use crate::rows::team_row;
+use crate::sql::{Database, statement};
 use crate::team::{TeamRow, Teams};
 use crate::value::params;
 
-impl Teams for Postgres {
+impl<D: Database> Teams for D {
     async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
         let name = name.to_owned();
-        self.write(clock(), move |transaction, now| {
+        self.transact(clock(), move |transaction, now| {
             Box::pin(async move {
-                query(
+                statement!(
                     "INSERT INTO harvestman.team (id, name, created_at) VALUES ($1, $2, $3)
                      ON CONFLICT (name) DO NOTHING",
                 )
                 .bind_all(params![new_id(), name.clone(), now])
                 .execute(transaction)
                 .await?;
-                let row = query("SELECT id FROM harvestman.team WHERE name = $1")
+                let row = statement!("SELECT id FROM harvestman.team WHERE name = $1")
                     .bind(name)
                     .fetch_one(transaction)
                     .await?;
@@ -36,20 +35,20 @@ impl Teams for Postgres {
     }
 
     async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
-        query(
+        statement!(
             "SELECT id, name, plan, created_at, (SELECT count(*) FROM harvestman.api_key
                 WHERE team_id = team.id AND revoked_at IS NULL) AS keys
              FROM harvestman.team ORDER BY name COLLATE \"C\"",
         )
-        .read_all(&*self.pool.connection().await?, team_row)
+        .read_all(&mut self.reader().await?, team_row)
         .await
     }
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {
         let (name, plan) = (name.to_owned(), plan.map(str::to_owned));
-        self.write(Timestamp(0), move |transaction, _| {
+        self.transact(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
-                let row = query("UPDATE harvestman.team SET plan = $2 WHERE name = $1 RETURNING id")
+                let row = statement!("UPDATE harvestman.team SET plan = $2 WHERE name = $1 RETURNING id")
                     .bind_all(params![name, plan])
                     .fetch_optional(transaction)
                     .await?;
@@ -60,23 +59,18 @@ impl Teams for Postgres {
     }
 
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {
-        let row = query("SELECT webhook_secret FROM harvestman.team WHERE id = $1")
+        let row = statement!("SELECT webhook_secret FROM harvestman.team WHERE id = $1")
             .bind(team)
-            .fetch_optional(&*self.pool.connection().await?)
+            .fetch_optional(&mut self.reader().await?)
             .await?;
         row.map_or(Ok(None), |row| row.maybe_text("webhook_secret"))
     }
 
     async fn set_webhook_secret(&self, team: TeamId, secret: &str) -> Result<(), StoreError> {
-        let secret = secret.to_owned();
-        self.write(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                query("UPDATE harvestman.team SET webhook_secret = $2 WHERE id = $1")
-                    .bind_all(params![team, secret])
-                    .run(transaction)
-                    .await
-            })
-        })
-        .await
+        statement!("UPDATE harvestman.team SET webhook_secret = $2 WHERE id = $1")
+            .bind_all(params![team, secret])
+            .write(self)
+            .await
+            .map(drop)
     }
 }

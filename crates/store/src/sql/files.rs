@@ -1,22 +1,20 @@
 //! Files created for callers, such as screenshots.
 
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
+use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::file::{Files, NewFile, StoredFile};
 use crate::limits;
-use crate::postgres::Postgres;
-use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
+use crate::sql::{Connection, Database, statement};
 use crate::value::params;
 
-impl Files for Postgres {
+impl<D: Database> Files for D {
     async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
-        self.write(Timestamp(0), move |transaction, _| {
+        self.transact(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
                 for file in files {
-                    query(
+                    statement!(
                         "INSERT INTO harvestman.file (token, content_type, bytes, expires_at)
                          VALUES ($1, $2, $3, $4)",
                     )
@@ -33,12 +31,12 @@ impl Files for Postgres {
     }
 
     async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {
-        let row = query(
+        let row = statement!(
             "SELECT content_type, bytes FROM harvestman.file
              WHERE token = $1 AND expires_at > harvestman.clock($2)",
         )
         .bind_all(params![token, now])
-        .fetch_optional(&*self.pool.connection().await?)
+        .fetch_optional(&mut self.reader().await?)
         .await?;
         row.map(|row| {
             Ok(StoredFile {
@@ -51,12 +49,12 @@ impl Files for Postgres {
 }
 
 /// Deletes some of the expired files. Returns how many.
-pub(super) async fn expire(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
-    query(
+pub(crate) async fn expire(connection: &mut impl Connection, now: Timestamp) -> Result<u64, StoreError> {
+    statement!(
         "DELETE FROM harvestman.file WHERE token IN
             (SELECT token FROM harvestman.file WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
     )
     .bind_all(params![now, limits::FILES_PER_STEP])
-    .execute(client)
+    .execute(connection)
     .await
 }

@@ -2,19 +2,17 @@
 
 use harvestman_core::ids::TeamId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 use uuid::Uuid;
 
+use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::limits;
-use crate::postgres::Postgres;
-use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
 use crate::rows::upload_state;
+use crate::sql::{Connection, Database, statement};
 use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
 use crate::value::params;
 
-impl Uploads for Postgres {
+impl<D: Database> Uploads for D {
     async fn reserve_upload(
         &self,
         upload: &NewUpload,
@@ -22,14 +20,14 @@ impl Uploads for Postgres {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let new = upload.clone();
-        self.write(now, move |transaction, now| {
+        self.transact(now, move |transaction, now| {
             Box::pin(async move {
                 // Serializes the reservations of the team, so that the count holds.
-                query("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
+                statement!("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
                     .bind(new.team)
                     .fetch_optional(transaction)
                     .await?;
-                let reserved = query(
+                let reserved = statement!(
                     "INSERT INTO harvestman.upload (id, token, team_id, name, content_type, expires_at)
                      SELECT $1, $2, $3, $4, $5, $6
                      WHERE (SELECT count(*) FROM harvestman.upload WHERE team_id = $3 AND expires_at > $7) < $8",
@@ -53,36 +51,30 @@ impl Uploads for Postgres {
     }
 
     async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
-        query(
+        statement!(
             "SELECT team_id, bytes IS NOT NULL AS received FROM harvestman.upload
              WHERE token = $1 AND expires_at > harvestman.clock($2)",
         )
         .bind_all(params![token, now])
-        .read_optional(&*self.pool.connection().await?, upload_state)
+        .read_optional(&mut self.reader().await?, upload_state)
         .await
     }
 
     async fn receive_upload(&self, token: &str, bytes: Vec<u8>, now: Timestamp) -> Result<bool, StoreError> {
-        let token = token.to_owned();
-        self.write(now, move |transaction, now| {
-            Box::pin(async move {
-                let received = query(
-                    "UPDATE harvestman.upload SET bytes = $2
-                     WHERE token = $1 AND bytes IS NULL AND expires_at > $3",
-                )
-                .bind_all(params![token, bytes, now])
-                .execute(transaction)
-                .await?;
-                Ok(received == 1)
-            })
-        })
-        .await
+        let received = statement!(
+            "UPDATE harvestman.upload SET bytes = $2
+             WHERE token = $1 AND bytes IS NULL AND expires_at > harvestman.clock($3)",
+        )
+        .bind_all(params![token, bytes, now])
+        .write(self)
+        .await?;
+        Ok(received == 1)
     }
 
     async fn use_upload(&self, team: TeamId, id: Uuid, now: Timestamp) -> Result<UploadUse, StoreError> {
-        self.write(now, move |transaction, now| {
+        self.transact(now, move |transaction, now| {
             Box::pin(async move {
-                let taken = query(
+                let taken = statement!(
                     "DELETE FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3
                         AND bytes IS NOT NULL RETURNING name, content_type, bytes",
                 )
@@ -96,7 +88,7 @@ impl Uploads for Postgres {
                         bytes: row.bytes("bytes")?,
                     }));
                 }
-                let reserved = query(
+                let reserved = statement!(
                     "SELECT id FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3",
                 )
                 .bind_all(params![id, team, now])
@@ -113,12 +105,12 @@ impl Uploads for Postgres {
 }
 
 /// Deletes some of the expired uploads. Returns how many.
-pub(super) async fn expire(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
-    query(
+pub(crate) async fn expire(connection: &mut impl Connection, now: Timestamp) -> Result<u64, StoreError> {
+    statement!(
         "DELETE FROM harvestman.upload WHERE id IN
             (SELECT id FROM harvestman.upload WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
     )
     .bind_all(params![now, limits::FILES_PER_STEP])
-    .execute(client)
+    .execute(connection)
     .await
 }

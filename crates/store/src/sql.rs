@@ -1,0 +1,242 @@
+//! Statements that both engines run. An operation that needs nothing else of its engine is written once, in `sql/`, for
+//! any [`Database`]; what differs is in the folders of the engines.
+//!
+//! [`statement!`] takes the text for PostgreSQL and derives the one for SQLite from it when it is compiled.
+
+mod feedback;
+pub(crate) mod files;
+mod keys;
+pub(crate) mod session_files;
+mod teams;
+pub(crate) mod uploads;
+
+use std::pin::Pin;
+
+use harvestman_core::time::Timestamp;
+
+use crate::columns::Columns;
+use crate::error::StoreError;
+use crate::key_uses::KeyUses;
+use crate::value::Value;
+
+/// The future of the work of a transaction.
+pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
+
+/// An open database of either engine.
+pub(crate) trait Database: Sync {
+    type Reader: Connection;
+    type Transaction: Connection;
+
+    /// Returns a connection for statements that only read.
+    fn reader(&self) -> impl Future<Output = Result<Self::Reader, StoreError>> + Send;
+
+    /// Runs `work` in a transaction, with the time of the database, which is `now` if the database has no clock.
+    fn transact<T, F>(&self, now: Timestamp, work: F) -> impl Future<Output = Result<T, StoreError>> + Send
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Self::Transaction, Timestamp) -> Work<'c, T> + Send + 'static;
+
+    /// Runs a statement whose failure affects nobody.
+    fn write_optional(&self, statement: Statement) -> impl Future<Output = ()> + Send;
+
+    /// Returns when `last_used_at` of each key was last written.
+    fn key_uses(&self) -> &KeyUses;
+}
+
+/// A connection to a database of either engine.
+pub(crate) trait Connection: Send {
+    type Row: Columns + Send + Sync;
+
+    fn fetch_all(
+        &mut self,
+        statement: Statement,
+    ) -> impl Future<Output = Result<Vec<Self::Row>, StoreError>> + Send;
+
+    fn fetch_one(
+        &mut self,
+        statement: Statement,
+    ) -> impl Future<Output = Result<Self::Row, StoreError>> + Send;
+
+    fn fetch_optional(
+        &mut self,
+        statement: Statement,
+    ) -> impl Future<Output = Result<Option<Self::Row>, StoreError>> + Send;
+
+    /// Runs a statement and returns the number of affected rows.
+    fn execute(&mut self, statement: Statement) -> impl Future<Output = Result<u64, StoreError>> + Send;
+}
+
+/// A statement for either engine, with its parameters. See [`statement!`].
+pub(crate) struct Statement {
+    pub(crate) postgres: &'static str,
+    pub(crate) sqlite: &'static str,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Statement {
+    /// Adds the next parameter.
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    /// Adds the next parameters, in order.
+    pub(crate) fn bind_all(mut self, values: Vec<Value>) -> Self {
+        self.values.extend(values);
+        self
+    }
+
+    pub(crate) async fn fetch_all<C: Connection>(
+        self,
+        connection: &mut C,
+    ) -> Result<Vec<C::Row>, StoreError> {
+        connection.fetch_all(self).await
+    }
+
+    pub(crate) async fn fetch_one<C: Connection>(self, connection: &mut C) -> Result<C::Row, StoreError> {
+        connection.fetch_one(self).await
+    }
+
+    pub(crate) async fn fetch_optional<C: Connection>(
+        self,
+        connection: &mut C,
+    ) -> Result<Option<C::Row>, StoreError> {
+        connection.fetch_optional(self).await
+    }
+
+    /// Runs the statement and builds a value from each row.
+    pub(crate) async fn read_all<C: Connection, T>(
+        self,
+        connection: &mut C,
+        build: fn(&C::Row) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.fetch_all(connection).await?.iter().map(build).collect()
+    }
+
+    /// Runs the statement and builds a value from its row, if there is one.
+    pub(crate) async fn read_optional<C: Connection, T>(
+        self,
+        connection: &mut C,
+        build: fn(&C::Row) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        self.fetch_optional(connection)
+            .await?
+            .as_ref()
+            .map(build)
+            .transpose()
+    }
+
+    /// Runs the statement and returns the number of affected rows.
+    pub(crate) async fn execute(self, connection: &mut impl Connection) -> Result<u64, StoreError> {
+        connection.execute(self).await
+    }
+
+    /// Runs the statement.
+    pub(crate) async fn run(self, connection: &mut impl Connection) -> Result<(), StoreError> {
+        self.execute(connection).await.map(drop)
+    }
+
+    /// Runs the statement in a transaction of its own and returns the number of affected rows. Statements that need the
+    /// time have `harvestman.clock`.
+    pub(crate) async fn write(self, database: &impl Database) -> Result<u64, StoreError> {
+        database
+            .transact(Timestamp(0), |transaction, _| Box::pin(transaction.execute(self)))
+            .await
+    }
+}
+
+/// Creates a [`Statement`] without parameters from the text for PostgreSQL.
+macro_rules! statement {
+    ($text:expr $(,)?) => {{
+        const POSTGRES: &str = $text;
+        const REWRITTEN: &$crate::sql::SqliteText<{ POSTGRES.len() }> =
+            &$crate::sql::SqliteText::of(POSTGRES);
+        const SQLITE: &str = REWRITTEN.as_str();
+        $crate::sql::Statement {
+            postgres: POSTGRES,
+            sqlite: SQLITE,
+            values: Vec::new(),
+        }
+    }};
+}
+pub(crate) use statement;
+
+/// What SQLite has instead of a text of PostgreSQL. It has one schema and one writer, takes the time from the caller, and
+/// sorts texts by their bytes. Longer texts come first.
+const REWRITES: &[(&str, &str)] = &[
+    ("harvestman.clock", ""),
+    ("harvestman.", ""),
+    (" COLLATE \"C\"", ""),
+    (" FOR NO KEY UPDATE OF team", ""),
+    (" FOR NO KEY UPDATE", ""),
+    (" FOR UPDATE SKIP LOCKED", ""),
+];
+
+/// A statement rewritten for SQLite; never longer than the original.
+pub(crate) struct SqliteText<const MAX: usize> {
+    bytes: [u8; MAX],
+    len: usize,
+}
+
+impl<const MAX: usize> SqliteText<MAX> {
+    pub(crate) const fn of(postgres: &str) -> Self {
+        let mut text = Self {
+            bytes: [0; MAX],
+            len: 0,
+        };
+        let mut rest = postgres.as_bytes();
+        'text: while let Some((first, after)) = rest.split_first() {
+            let mut no = 0;
+            while no < REWRITES.len() {
+                let (from, to) = REWRITES[no];
+                if starts_with(rest, from.as_bytes()) {
+                    let mut at = 0;
+                    while at < to.len() {
+                        text.push(to.as_bytes()[at]);
+                        at += 1;
+                    }
+                    rest = rest.split_at(from.len()).1;
+                    continue 'text;
+                }
+                no += 1;
+            }
+            text.push(*first);
+            rest = after;
+        }
+        text
+    }
+
+    const fn push(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    pub(crate) const fn as_str(&self) -> &str {
+        match str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => panic!("rewriting replaces whole characters"),
+        }
+    }
+}
+
+const fn starts_with(text: &[u8], start: &[u8]) -> bool {
+    let mut at = 0;
+    while at < start.len() {
+        if at == text.len() || text[at] != start[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sqlite_has_no_schema_clock_or_row_locks() {
+        let statement = statement!(
+            "SELECT 'ä' FROM harvestman.team WHERE created_at > harvestman.clock($1) FOR NO KEY UPDATE"
+        );
+        assert_eq!(statement.sqlite, "SELECT 'ä' FROM team WHERE created_at > ($1)");
+    }
+}

@@ -85,7 +85,12 @@ operations! {
             ages: Ages,
             now: Timestamp,
         ) -> Result<Option<CachedPage>, StoreError>;
+    }
+}
 
+operations! {
+    /// Cached pages, as they are listed and searched.
+    trait CachedPages {
         /// Lists pages of a site that the team has in the cache, earliest cached first.
         async fn known_pages(
             &self,
@@ -93,6 +98,9 @@ operations! {
             site: &str,
             limit: usize,
         ) -> Result<Vec<KnownPage>, StoreError>;
+
+        /// Returns the cached response of a search result.
+        async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError>;
     }
 }
 
@@ -109,9 +117,6 @@ operations! {
             window: &Window,
             limit: u32,
         ) -> Result<Vec<Candidate>, StoreError>;
-
-        /// Returns the cached response of a search result.
-        async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError>;
 
         /// Returns some cached pages that the last server had not indexed when it crashed. Call again after
         /// [`Store::index_page`](crate::Store::index_page) for each, until there are none.

@@ -11,6 +11,8 @@ use crate::page::PageFacts;
 pub(crate) trait Columns {
     /// Reads an id that may be NULL or, in a key that cannot be NULL, empty.
     fn maybe_id(&self, column: &str) -> Result<Option<Uuid>, StoreError>;
+    /// Reads the node of a session. SQLite stores none.
+    fn maybe_node(&self) -> Result<Option<Uuid>, StoreError>;
     fn url_key(&self, column: &str) -> Result<UrlKey, StoreError>;
     fn maybe_count(&self, column: &str) -> Result<Option<u64>, StoreError>;
     fn text(&self, column: &str) -> Result<String, StoreError>;

@@ -256,8 +256,8 @@ pub struct JobErrors {
 }
 
 operations! {
-    /// Jobs: created, looked up and cancelled.
-    trait Jobs {
+    /// Requests that create jobs or add to them.
+    trait NewJobs {
         /// Creates a batch scrape with its pages, each only once, and sets `page_limit` to their number. Creates job,
         /// shard, activity entry, `started` event and idempotency entry in one transaction.
         async fn create_batch(
@@ -286,7 +286,12 @@ operations! {
             idempotency: &Idempotency,
             now: Timestamp,
         ) -> Result<Option<CreateOutcome>, StoreError>;
+    }
+}
 
+operations! {
+    /// Jobs: looked up and cancelled.
+    trait Jobs {
         /// Cancels a running job. Nothing is added to it afterwards.
         async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError>;
 

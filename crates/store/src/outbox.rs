@@ -123,8 +123,8 @@ pub struct Delivery {
 }
 
 operations! {
-    /// The webhook outbox.
-    trait Outbox {
+    /// Attempts to deliver webhook events.
+    trait Attempts {
         /// Leases up to `limit` jobs with a due event for `lease_ms`, none of the teams `except`. No other call gets
         /// them in that time, so that the events of a job are attempted one at a time.
         async fn lease_receivers(
@@ -138,14 +138,6 @@ operations! {
         /// Releases a leased job early.
         async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError>;
 
-        /// Returns when [`Store::lease_receivers`](crate::Store::lease_receivers) will next have a job to lease, unless an
-        /// attempt ends or an event happens earlier.
-        async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
-
-        /// Returns the event of a leased job that is due first. First attempts come in the order of events.
-        async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError>
-            => open_requests;
-
         /// Stores the result of an attempt in the delivery log, and extends the lease of the job to
         /// `lease_until`. Returns false, and stores nothing, when another deliverer has meanwhile finished or
         /// attempted the event.
@@ -156,6 +148,19 @@ operations! {
             end: AttemptEnd,
             lease_until: Timestamp,
         ) -> Result<bool, StoreError>;
+    }
+}
+
+operations! {
+    /// The webhook outbox.
+    trait Outbox {
+        /// Returns when [`Store::lease_receivers`](crate::Store::lease_receivers) will next have a job to lease, unless an
+        /// attempt ends or an event happens earlier.
+        async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+
+        /// Returns the event of a leased job that is due first. First attempts come in the order of events.
+        async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError>
+            => open_requests;
 
         /// Makes an event due again, even if delivered or given up. Returns false when the team has no such
         /// event.

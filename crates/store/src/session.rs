@@ -55,19 +55,24 @@ pub struct SessionEnd {
 }
 
 operations! {
-    /// Browser sessions.
-    trait Sessions {
+    /// Starts and uses of browser sessions.
+    trait SessionRecords {
         /// Creates a live session and its activity entry.
         async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError>;
 
+        /// Updates the last use of live sessions.
+        async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
+    }
+}
+
+operations! {
+    /// Browser sessions.
+    trait Sessions {
         /// Binds a live session to a scrape. Returns false when it continues another scrape or has ended.
         async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError>;
 
         /// Changes when a live session ends at the latest. Returns false when it has ended.
         async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError>;
-
-        /// Updates the last use of live sessions.
-        async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
 
         /// Ends a session at `at`, or when its lifetime ends if that is earlier, and charges it in the same
         /// transaction. Only the first call ends it; later ones return `None`.

@@ -3,19 +3,31 @@
 //!
 //! [`statement!`] takes the text for PostgreSQL and derives the one for SQLite from it when it is compiled.
 
+pub(crate) mod activity;
+pub(crate) mod cache;
 mod feedback;
 pub(crate) mod files;
+pub(crate) mod jobs;
 mod keys;
+pub(crate) mod outbox;
+mod pages;
+mod runs;
+mod scrapes;
 pub(crate) mod session_files;
+pub(crate) mod sessions;
 mod teams;
 pub(crate) mod uploads;
+mod usage;
 
 use std::pin::Pin;
 
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
 use crate::columns::Columns;
 use crate::error::StoreError;
+use crate::event::EventLog;
 use crate::key_uses::KeyUses;
 use crate::value::Value;
 
@@ -25,10 +37,14 @@ pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// An open database of either engine.
 pub(crate) trait Database: Sync {
     type Reader: Connection;
-    type Transaction: Connection;
+    type Snapshot: Snapshot;
+    type Transaction: Transaction;
 
     /// Returns a connection for statements that only read.
     fn reader(&self) -> impl Future<Output = Result<Self::Reader, StoreError>> + Send;
+
+    /// Begins a transaction that only reads and sees the database as of one moment.
+    fn snapshot(&self) -> impl Future<Output = Result<Self::Snapshot, StoreError>> + Send;
 
     /// Runs `work` in a transaction, with the time of the database, which is `now` if the database has no clock.
     fn transact<T, F>(&self, now: Timestamp, work: F) -> impl Future<Output = Result<T, StoreError>> + Send
@@ -45,7 +61,7 @@ pub(crate) trait Database: Sync {
 
 /// A connection to a database of either engine.
 pub(crate) trait Connection: Send {
-    type Row: Columns + Send + Sync;
+    type Row: Columns + Send + Sync + 'static;
 
     fn fetch_all(
         &mut self,
@@ -64,6 +80,30 @@ pub(crate) trait Connection: Send {
 
     /// Runs a statement and returns the number of affected rows.
     fn execute(&mut self, statement: Statement) -> impl Future<Output = Result<u64, StoreError>> + Send;
+}
+
+/// A transaction that only reads. End it: PostgreSQL closes the connection of one that is dropped.
+pub(crate) trait Snapshot: Connection {
+    fn end(self) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// A transaction that writes, with what each engine writes in its own way.
+pub(crate) trait Transaction: Connection {
+    /// Charges a call or a session: one ledger entry, and the sums.
+    fn charge_once(
+        &mut self,
+        account: &Account,
+        reason: &'static str,
+        credits: u64,
+        at: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores the added events of a job outside a commit.
+    fn save_events(
+        &mut self,
+        job: JobId,
+        log: &EventLog,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
 /// A statement for either engine, with its parameters. See [`statement!`].
@@ -145,27 +185,36 @@ impl Statement {
     }
 }
 
-/// Creates a [`Statement`] without parameters from the text for PostgreSQL.
+/// Creates a [`Statement`] without parameters from the text for PostgreSQL, and from one for SQLite if more than
+/// [`REWRITES`] differs.
 macro_rules! statement {
+    ($text:expr, sqlite: $sqlite:expr $(,)?) => {
+        $crate::sql::Statement {
+            postgres: $text,
+            sqlite: $sqlite,
+            values: Vec::new(),
+        }
+    };
     ($text:expr $(,)?) => {{
         const POSTGRES: &str = $text;
         const REWRITTEN: &$crate::sql::SqliteText<{ POSTGRES.len() }> =
             &$crate::sql::SqliteText::of(POSTGRES);
         const SQLITE: &str = REWRITTEN.as_str();
-        $crate::sql::Statement {
-            postgres: POSTGRES,
-            sqlite: SQLITE,
-            values: Vec::new(),
-        }
+        $crate::sql::statement!(POSTGRES, sqlite: SQLITE)
     }};
 }
 pub(crate) use statement;
 
-/// What SQLite has instead of a text of PostgreSQL. It has one schema and one writer, takes the time from the caller, and
-/// sorts texts by their bytes. Longer texts come first.
+/// What SQLite has instead of a text of PostgreSQL. It has one schema, one writer and few types, takes the time from the
+/// caller, and sorts texts by their bytes. Longer texts come first.
 const REWRITES: &[(&str, &str)] = &[
     ("harvestman.clock", ""),
     ("harvestman.", ""),
+    ("greatest(", "max("),
+    ("least(", "min("),
+    ("strpos(", "instr("),
+    ("::bigint", ""),
+    ("::text", ""),
     (" COLLATE \"C\"", ""),
     (" FOR NO KEY UPDATE OF team", ""),
     (" FOR NO KEY UPDATE", ""),

@@ -1,14 +1,11 @@
 //! Reads the recent activity and the pending work of a team.
 
 use harvestman_core::ids::TeamId;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::activity::{
-    Activities, Activity, ActivityQuery, CallList, CallQuery, RunningJobs, TeamQueue, activity_values,
-};
+use crate::activity::{Activities, Activity, ActivityQuery, CallList, CallQuery, RunningJobs, TeamQueue};
 use crate::error::StoreError;
-use crate::job::{JobStatus, NewJob};
 use crate::limits;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
@@ -130,20 +127,4 @@ impl Postgres {
         }
         bound.fetch_all(&*self.pool.connection().await?).await
     }
-}
-
-/// Inserts the activity entry; for `end` see [`activity_values`].
-pub(crate) async fn insert_activity(
-    client: &Client,
-    job: &NewJob,
-    end: Option<(JobStatus, Option<String>)>,
-) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO harvestman.activity (job_id, team_id, key_id, endpoint, target, origin, integration,
-            created_at, outcome, failure, username)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-    )
-    .bind_all(activity_values(job, end))
-    .run(client)
-    .await
 }

@@ -10,14 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::future::{join3, try_join_all};
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
-use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
 use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_postgres::Client;
 
-use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
+use crate::cache::{CachedPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
@@ -27,7 +26,7 @@ use crate::postgres::rows::Columns;
 use crate::postgres::transaction::{BEGIN, Transaction};
 use crate::postgres::words::fold;
 use crate::prepared::CompressedPage;
-use crate::rows::{decompress_page, known_page};
+use crate::rows::decompress_page;
 use crate::value::params;
 
 /// Size limit, and the queue of the task that writes.
@@ -165,21 +164,6 @@ impl PageCache for Postgres {
             Some(_) | None => Ok(None),
         }
     }
-
-    async fn known_pages(
-        &self,
-        team: TeamId,
-        site: &str,
-        limit: usize,
-    ) -> Result<Vec<KnownPage>, StoreError> {
-        query(
-            "SELECT url, title, description FROM harvestman.cached_page
-             WHERE team_id = $1 AND site = $2 ORDER BY id LIMIT $3",
-        )
-        .bind_all(params![team, site, limit as u64])
-        .read_all(&*self.pool.connection().await?, known_page)
-        .await
-    }
 }
 
 /// Writes responses in one transaction and one round trip.
@@ -270,27 +254,4 @@ async fn make_room(pool: &Pool, max_bytes: u64) -> Result<(), StoreError> {
             return Ok(());
         }
     }
-}
-
-/// Deletes some responses that are too old for any request. Returns how many.
-pub(super) async fn delete_aged(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
-    let mut deleted = 0;
-    for (statement, kept_ms) in [
-        (
-            "DELETE FROM harvestman.cached_page WHERE id IN (SELECT id FROM harvestman.cached_page
-                WHERE fetched_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
-            LOCKDOWN_MAX_AGE_MS,
-        ),
-        (
-            "DELETE FROM harvestman.cached_page WHERE id IN (SELECT id FROM harvestman.cached_page
-                WHERE site IS NULL AND fetched_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
-            SITEMAP_CACHE_MS,
-        ),
-    ] {
-        deleted += query(statement)
-            .bind_all(params![now.0.saturating_sub(kept_ms), limits::EXPIRY_ROWS])
-            .execute(client)
-            .await?;
-    }
-    Ok(deleted)
 }

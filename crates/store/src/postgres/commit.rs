@@ -30,11 +30,12 @@ use crate::lease::{Commits, Lease};
 use crate::postgres::Postgres;
 use crate::postgres::commit::outcomes::{closing, insert_errors};
 use crate::postgres::credits::{add_to_sums, charge};
-use crate::postgres::events::{self, make_due};
+use crate::postgres::events;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedSettled, json_text, prepare_settled};
+use crate::sql::outbox::make_due;
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -314,7 +315,7 @@ fn last_statements(job: &JobInCommit, now: Timestamp) -> Result<Vec<(Query, bool
         (row, true),
         (stop_shards(id), job.has_ended()),
         (events::insert(id, &job.events), has_events),
-        (make_due(id, job.events.last_at), has_events),
+        (make_due(id, job.events.last_at).into(), has_events),
         (
             add_to_sums(&job.account, job.used, now),
             job.used != UsageChange::default(),

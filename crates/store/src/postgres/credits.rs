@@ -1,9 +1,7 @@
 //! Credits: ledger entries, written with what they charge for, and sums by month and day, read by reports. The ledger
 //! outlives its jobs. Month and day are those of the database's clock.
 
-use harvestman_core::api::error::ApiError;
 use harvestman_core::day::Day;
-use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
@@ -11,28 +9,11 @@ use uuid::Uuid;
 
 use crate::account::Account;
 use crate::error::StoreError;
-use crate::job::{JobStatus, NewJob};
-use crate::postgres::Postgres;
-use crate::postgres::activity::insert_activity;
 use crate::postgres::query::{Query, query};
-use crate::postgres::rows::Columns;
-use crate::rows::{day_usage, month_usage};
-use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
+use crate::usage::UsageChange;
 use crate::value::params;
 
-/// Charges a call or a session: one ledger entry, and the sums.
-pub(crate) async fn charge_once(
-    client: &Client,
-    account: &Account,
-    reason: &'static str,
-    credits: u64,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-    charge_part(client, account, reason, (0, credits), at).await
-}
-
-/// Charges a part of a call, given as (seq, credits): one ledger entry, and the sums.
+/// Charges a part of a call or a session, given as (seq, credits): one ledger entry, and the sums.
 pub(crate) async fn charge_part(
     client: &Client,
     account: &Account,
@@ -92,78 +73,4 @@ pub(crate) fn add_to_sums(account: &Account, used: UsageChange, now: Timestamp) 
         Day::of(now).to_string(),
         used.pages,
     ])
-}
-
-impl Usage for Postgres {
-    async fn record_call(
-        &self,
-        call: &NewJob,
-        end: Result<u32, &ApiError>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let call = call.clone();
-        let (credits, end) = match end {
-            Ok(credits) => (credits, (JobStatus::Completed, None)),
-            Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
-        };
-        let account = Account::of_call(&call);
-        self.write(now, move |transaction, now| {
-            Box::pin(async move {
-                insert_activity(transaction, &call, Some(end)).await?;
-                match credits {
-                    0 => Ok(()),
-                    credits => charge_once(transaction, &account, "call", u64::from(credits), now).await,
-                }
-            })
-        })
-        .await
-    }
-
-    async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
-        query("SELECT coalesce(sum(credits), 0)::bigint AS credits FROM harvestman.ledger WHERE team_id = $1")
-            .bind(team)
-            .fetch_one(&*self.pool.connection().await?)
-            .await?
-            .count("credits")
-    }
-
-    async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
-        query(
-            "SELECT coalesce(sum(credits), 0)::bigint AS credits FROM harvestman.month_usage
-             WHERE team_id = $1 AND month = $2",
-        )
-        .bind_all(params![team, month.to_string()])
-        .fetch_one(&*self.pool.connection().await?)
-        .await?
-        .count("credits")
-    }
-
-    async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
-        let rows = query(
-            "SELECT month, key_id, credits, api_key.name AS key_name FROM harvestman.month_usage
-             LEFT JOIN harvestman.api_key ON api_key.id = key_id
-             WHERE month_usage.team_id = $1 ORDER BY month, api_key.name COLLATE \"C\" NULLS FIRST, key_id",
-        )
-        .bind(team)
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter()
-            .map(|row| month_usage(row, Some(row.id("key_id")?).filter(|key| !key.is_nil())))
-            .collect()
-    }
-
-    async fn day_usage(&self, team: TeamId, since: Day) -> Result<Vec<DayUsage>, StoreError> {
-        let rows = query(
-            "SELECT day, key_id, credits, pages, api_key.name AS key_name FROM harvestman.day_usage
-             LEFT JOIN harvestman.api_key ON api_key.id = key_id
-             WHERE day_usage.team_id = $1 AND day >= $2
-             ORDER BY day, api_key.name COLLATE \"C\" NULLS FIRST, key_id",
-        )
-        .bind_all(params![team, since.to_string()])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter()
-            .map(|row| day_usage(row, Some(row.id("key_id")?).filter(|key| !key.is_nil())))
-            .collect()
-    }
 }

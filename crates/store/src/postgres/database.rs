@@ -1,22 +1,31 @@
 //! How operations of `sql/` use PostgreSQL.
 
 use deadpool_postgres::Object;
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 
+use crate::account::Account;
 use crate::error::StoreError;
+use crate::event::EventLog;
 use crate::key_uses::KeyUses;
-use crate::postgres::Postgres;
+use crate::postgres::credits::charge_part;
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
-use crate::sql::{Connection, Database, Statement, Work};
+use crate::postgres::{Postgres, events};
+use crate::sql::{Connection, Database, Snapshot, Statement, Transaction as WriteTransaction, Work};
 
 impl Database for Postgres {
     type Reader = Object;
+    type Snapshot = Transaction;
     type Transaction = Transaction;
 
     async fn reader(&self) -> Result<Object, StoreError> {
         self.pool.connection().await
+    }
+
+    async fn snapshot(&self) -> Result<Transaction, StoreError> {
+        Postgres::snapshot(self).await
     }
 
     async fn transact<T, F>(&self, now: Timestamp, work: F) -> Result<T, StoreError>
@@ -69,3 +78,26 @@ macro_rules! connections {
     };
 }
 connections!(Object, Transaction, &Client);
+
+impl Snapshot for Transaction {
+    async fn end(self) -> Result<(), StoreError> {
+        Transaction::end(self).await
+    }
+}
+
+impl WriteTransaction for Transaction {
+    async fn charge_once(
+        &mut self,
+        account: &Account,
+        reason: &'static str,
+        credits: u64,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+        charge_part(self, account, reason, (0, credits), at).await
+    }
+
+    async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {
+        events::save(self, job, log).await
+    }
+}

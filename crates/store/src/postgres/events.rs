@@ -7,6 +7,7 @@ use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::job::NewJob;
 use crate::postgres::query::{Query, query};
+use crate::sql::outbox::make_due;
 use crate::value::params;
 
 /// Returns the statement that stores the added events.
@@ -40,13 +41,7 @@ pub(crate) async fn save(client: &Client, job: JobId, log: &EventLog) -> Result<
         .bind_all(params![job, log.count, log.last_at])
         .execute(client)
         .await?;
-    make_due(job, log.last_at).run(client).await
-}
-
-/// Returns the statement that records that a job has an event that may be attempted at this time.
-pub(crate) fn make_due(job: JobId, at: u64) -> Query {
-    query("UPDATE harvestman.receiver SET due_at = least(coalesce(due_at, $2), $2) WHERE job_id = $1")
-        .bind_all(params![job, at])
+    make_due(job, log.last_at).run(&mut &*client).await
 }
 
 /// Stores the receiver of a job's events. Must run before the first event is added.

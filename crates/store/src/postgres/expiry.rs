@@ -8,12 +8,12 @@ use tokio_postgres::Client;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
-use crate::postgres::cache::delete_aged;
+use crate::postgres::monitors;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::{URLS, delete, erase_ended, mark_delivered};
-use crate::postgres::{monitors, sessions};
-use crate::sql::{files, uploads};
+use crate::sql::cache::delete_aged;
+use crate::sql::{files, sessions, uploads};
 use crate::value::params;
 
 const EVENTS: &[&str] = &[
@@ -166,6 +166,6 @@ async fn delete_old(client: &Client, now: Timestamp) -> Result<Step, StoreError>
             .execute(client)
             .await?;
     }
-    deleted += sessions::delete_old(client, now).await? + delete_aged(client, now).await?;
+    deleted += sessions::delete_old(&mut &*client, now).await? + delete_aged(&mut &*client, now).await?;
     Ok(if deleted > 0 { Step::Deleted } else { Step::Idle })
 }

@@ -21,10 +21,10 @@ use crate::limits;
 use crate::postgres::connect::{BACKGROUND_RETRY, Pool};
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
-use crate::postgres::sessions;
 use crate::postgres::transaction::Transaction;
 use crate::prepared::json_text;
 use crate::secret_key::{NO_KEY, SECRET_KEY};
+use crate::sql::sessions::end;
 use crate::value::params;
 
 /// Serializes the starts of nodes, so that each sees the settings of those before it.
@@ -228,10 +228,10 @@ pub(crate) async fn leave(pool: &Pool, node: Uuid) -> Result<(), StoreError> {
 /// Removes a node that was last seen `silent_ms` ago or earlier. Returns false if another node removes it, or it is
 /// alive.
 async fn remove(pool: &Pool, node: Uuid, silent_ms: u64) -> Result<bool, StoreError> {
-    let transaction = Transaction::on(pool).await?;
+    let mut transaction = Transaction::on(pool).await?;
     let removing = async {
         let now = transaction.begin(clock()).await?;
-        free_all(&transaction, node, silent_ms, now).await
+        free_all(&mut transaction, node, silent_ms, now).await
     };
     match removing.await {
         Ok(removed) => transaction.end().await.map(|()| removed),
@@ -243,7 +243,7 @@ async fn remove(pool: &Pool, node: Uuid, silent_ms: u64) -> Result<bool, StoreEr
 }
 
 async fn free_all(
-    transaction: &Transaction,
+    transaction: &mut Transaction,
     node: Uuid,
     silent_ms: u64,
     now: Timestamp,
@@ -287,7 +287,7 @@ async fn free_all(
         .fetch_all(transaction)
         .await?;
     for row in live {
-        sessions::end(transaction, SessionId(row.id("id")?), None).await?;
+        end(transaction, SessionId(row.id("id")?), None).await?;
     }
     Ok(true)
 }

@@ -2,24 +2,19 @@
 //! has leased itself.
 
 use harvestman_core::api::console::DeliveryAttempt;
-use harvestman_core::ids::{JobId, TeamId, WebhookId};
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
-use tokio_postgres::{Client, Row};
 
 use crate::error::StoreError;
-use crate::outbox::{AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
+use crate::outbox::{AttemptEnd, Attempts, DueEvent};
 use crate::postgres::Postgres;
-use crate::postgres::events::make_due;
 use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_delivered_document;
-use crate::rows::{
-    attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
-};
+use crate::rows::leased_receiver;
 use crate::value::params;
 
-impl Outbox for Postgres {
+impl Attempts for Postgres {
     async fn lease_receivers(
         &self,
         now: Timestamp,
@@ -70,41 +65,6 @@ impl Outbox for Postgres {
             })
         })
         .await
-    }
-
-    async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        // In the caller's time: only the remaining wait matters, whatever the caller's clock says.
-        query(
-            "SELECT min(greatest(due_at, CASE WHEN lease_until > harvestman.clock($1) THEN lease_until ELSE 0 END))
-                - harvestman.clock($1) + $1 AS at
-             FROM harvestman.receiver WHERE due_at IS NOT NULL",
-        )
-        .bind(now)
-        .fetch_one(&*self.pool.connection().await?)
-        .await?
-        .maybe_time("at")
-    }
-
-    async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
-        // A snapshot of the database, so that the page of an event cannot disappear in between.
-        let transaction = self.snapshot().await?;
-        let row = query(
-            "SELECT event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id, kind, webhook,
-                error, data
-             FROM harvestman.outbox JOIN harvestman.receiver USING (job_id) JOIN harvestman.job ON job.id = job_id
-             WHERE job_id = $1 AND state = 'pending' AND next_attempt_at <= harvestman.clock($2)
-             ORDER BY next_attempt_at, event_no LIMIT 1",
-        )
-        .bind_all(params![job, now])
-        .fetch_optional(&transaction)
-        .await?;
-        let Some(row) = row else {
-            transaction.end().await?;
-            return Ok(None);
-        };
-        let subject = subject(&transaction, job, &row).await;
-        transaction.end().await?;
-        due_event(&row, job, subject).map(Some)
     }
 
     async fn finish_attempt(
@@ -170,107 +130,4 @@ impl Outbox for Postgres {
         })
         .await
     }
-
-    async fn resend_event(
-        &self,
-        team: TeamId,
-        job: JobId,
-        event: WebhookId,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.write(now, move |transaction, now| {
-            Box::pin(async move {
-                let found = query(
-                    "UPDATE harvestman.outbox SET state = 'pending', next_attempt_at = $4
-                     WHERE job_id = (SELECT id FROM harvestman.job WHERE id = $1 AND team_id = $2)
-                        AND webhook_id = $3",
-                )
-                .bind_all(params![job, team, event, now])
-                .execute(transaction)
-                .await?;
-                make_due(job, now.0).execute_if(found > 0, transaction).await?;
-                Ok(found > 0)
-            })
-        })
-        .await
-    }
-
-    async fn delivery_log(
-        &self,
-        team: TeamId,
-        job: JobId,
-        page: &DeliveryQuery,
-    ) -> Result<DeliveryLog, StoreError> {
-        let transaction = self.snapshot().await?;
-        let counts = query(
-            "SELECT count(*) FILTER (WHERE state = 'pending') AS pending,
-                count(*) FILTER (WHERE state = 'delivered') AS delivered,
-                count(*) FILTER (WHERE state = 'given_up') AS given_up
-             FROM harvestman.outbox JOIN harvestman.job ON job.id = job_id WHERE job_id = $1 AND team_id = $2",
-        )
-        .bind_all(params![job, team])
-        .fetch_one(&transaction)
-        .await?;
-        let events = query(
-            "SELECT event_no, webhook_id, event, state, outbox.created_at, next_attempt_at
-             FROM harvestman.outbox JOIN harvestman.job ON job.id = job_id
-             WHERE job_id = $1 AND team_id = $2 AND event_no > $3 AND ($4 IS NULL OR state = $4)
-             ORDER BY event_no LIMIT $5",
-        )
-        .bind_all(params![
-            job,
-            team,
-            page.after,
-            page.state.map(DeliveryState::as_str),
-            page.limit,
-        ])
-        .fetch_all(&transaction)
-        .await?;
-        let mut deliveries = events.iter().map(delivery).collect::<Result<Vec<_>, _>>()?;
-        let numbers: Vec<u64> = deliveries.iter().map(|delivery| delivery.event_no).collect();
-        let attempts = query(
-            "SELECT event_no, at, duration_ms, status_code, error FROM harvestman.delivery
-             WHERE job_id = $1 AND event_no = ANY ($2) ORDER BY event_no, attempt",
-        )
-        .bind_all(params![job, numbers])
-        .fetch_all(&transaction)
-        .await?;
-        transaction.end().await?;
-        for row in &attempts {
-            let event_no = row.count("event_no")?;
-            if let Ok(at) = deliveries.binary_search_by_key(&event_no, |delivery| delivery.event_no) {
-                deliveries[at].attempts.push(attempt(row)?);
-            }
-        }
-        Ok(DeliveryLog {
-            pending: counts.count("pending")?,
-            delivered: counts.count("delivered")?,
-            given_up: counts.count("given_up")?,
-            deliveries,
-        })
-    }
-}
-
-async fn subject(client: &Client, job: JobId, row: &Row) -> Result<EventSubject, StoreError> {
-    Ok(match (row.maybe_count("seq")?, row.maybe_count("error_no")?) {
-        (Some(seq), _) => {
-            let body = query(
-                "SELECT size_bytes, zstd FROM harvestman.page WHERE job_id = $1 AND seq = $2 AND zstd IS NOT NULL",
-            )
-            .bind_all(params![job, seq])
-            .fetch_all(client)
-            .await?;
-            subject_of_page(body).await?
-        }
-        (None, Some(no)) => {
-            let found = query(
-                "SELECT scrape_id, at, url, code, message FROM harvestman.job_error WHERE job_id = $1 AND no = $2",
-            )
-            .bind_all(params![job, no])
-            .fetch_one(client)
-            .await?;
-            EventSubject::PageFailed(job_error(&found)?)
-        }
-        (None, None) => subject_of_job(row)?,
-    })
 }

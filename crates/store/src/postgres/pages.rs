@@ -1,22 +1,19 @@
-//! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
+//! Reads the documents of jobs.
 
-use harvestman_core::crawl::ProcessingCounts;
-use harvestman_core::ids::{JobId, TeamId};
-use harvestman_core::page_version::{PageVersion, VersionKey};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::job::JobErrors;
 use crate::limits;
-use crate::page::{DocumentChunk, PageFacts, Pages};
+use crate::page::{DocumentChunk, Documents};
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::zero_retention::delete_documents;
-use crate::rows::{decompress_texts, job_error, linking_pages, page_version, sum_of_paces};
+use crate::rows::decompress_texts;
 use crate::value::params;
 
-impl Pages for Postgres {
+impl Documents for Postgres {
     async fn documents(
         &self,
         job: JobId,
@@ -67,84 +64,10 @@ impl Pages for Postgres {
         })
     }
 
-    async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
-        let rows = query(
-            "SELECT page.url_key, found_on FROM harvestman.page
-             LEFT JOIN harvestman.job_url ON job_url.job_id = page.job_id AND job_url.url_key = page.url_key
-             WHERE page.job_id = $1
-                AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND zero_data_retention = 0)
-             ORDER BY seq LIMIT $2",
-        )
-        .bind_all(params![job, limit])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        linking_pages(&rows)
-    }
-
-    async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError> {
-        let rows = query(
-            "SELECT page.at, depth, took_ms FROM harvestman.page
-             LEFT JOIN harvestman.job_url ON job_url.job_id = page.job_id AND job_url.url_key = page.url_key
-             WHERE page.job_id = $1 AND seq > $2
-                AND EXISTS (SELECT 1 FROM harvestman.job WHERE id = $1 AND zero_data_retention = 0)
-             ORDER BY seq LIMIT $3",
-        )
-        .bind_all(params![job, skip, limit])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        rows.iter().map(Columns::page_facts).collect()
-    }
-
-    async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
-        let shards = query("SELECT progress FROM harvestman.shard WHERE job_id = $1")
-            .bind(job)
-            .fetch_all(&*self.pool.connection().await?)
-            .await?;
-        sum_of_paces(&shards)
-    }
-
-    async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
-        let transaction = self.snapshot().await?;
-        let entries = query(
-            "SELECT scrape_id, at, url, code, message FROM harvestman.job_error WHERE job_id = $1 ORDER BY no",
-        )
-        .bind(job)
-        .fetch_all(&transaction)
-        .await?;
-        let blocked = query(
-            "SELECT url FROM harvestman.job_url WHERE job_id = $1 AND robots_blocked ORDER BY position",
-        )
-        .bind(job)
-        .fetch_all(&transaction)
-        .await?;
-        transaction.end().await?;
-        Ok(JobErrors {
-            errors: entries.iter().map(job_error).collect::<Result<_, _>>()?,
-            robots_blocked: blocked
-                .iter()
-                .map(|row| row.text("url"))
-                .collect::<Result<_, _>>()?,
-        })
-    }
-
     async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         self.write(Timestamp(0), move |transaction, _| {
             Box::pin(delete_documents(transaction, job, skip, upto, false))
         })
         .await
-    }
-
-    async fn page_version(&self, team: TeamId, key: &VersionKey) -> Result<Option<PageVersion>, StoreError> {
-        let row = query(
-            "SELECT at, status_code, size_bytes, zstd, data FROM harvestman.page_version
-             WHERE team_id = $1 AND url_key = $2 AND tag = $3",
-        )
-        .bind_all(params![team, key.url.to_bytes(), key.tag.clone()])
-        .fetch_optional(&*self.pool.connection().await?)
-        .await?;
-        match row {
-            Some(row) => page_version(row).await,
-            None => Ok(None),
-        }
     }
 }

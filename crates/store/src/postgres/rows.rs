@@ -60,6 +60,10 @@ impl Columns for Row {
         self.try_get(column).map_err(|_| bad_column(column))
     }
 
+    fn maybe_node(&self) -> Result<Option<Uuid>, StoreError> {
+        self.maybe_id("node")
+    }
+
     fn url_key(&self, column: &str) -> Result<UrlKey, StoreError> {
         Ok(UrlKey::from_bytes(self.id(column)?.into_bytes()))
     }

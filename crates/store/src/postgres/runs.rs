@@ -1,6 +1,6 @@
 //! Runs of extract and agent. Only the owner ends one, with result, ledger entry and event in one transaction.
 
-use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -16,27 +16,12 @@ use crate::postgres::commit::{PageRows, stop_shards};
 use crate::postgres::credits::add_to_sums;
 use crate::postgres::jobs::insert_running_job;
 use crate::postgres::query::query;
-use crate::postgres::rows::Columns;
 use crate::postgres::{Postgres, events};
 use crate::prepared::{PreparedDocument, compress, prepare_events};
-use crate::rows::{decompress_texts, next_place_of, run_row};
-use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
+use crate::rows::next_place_of;
+use crate::run::{AgentOutcome, RESULT, RunEnd, RunStep, Runs, ThreadPlace};
 use crate::usage::UsageChange;
 use crate::value::params;
-
-/// Number of the page that holds the result of a run.
-const RESULT: u64 = 1;
-
-macro_rules! select_runs {
-    ($rest:literal) => {
-        concat!(
-            "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
-                origin, integration, completed_at, thread_id, thread_turn
-             FROM harvestman.job LEFT JOIN harvestman.activity ON activity.job_id = job.id ",
-            $rest
-        )
-    };
-}
 
 impl Runs for Postgres {
     async fn create_agent(
@@ -160,81 +145,6 @@ impl Runs for Postgres {
                 Ok(true)
             })
         })
-        .await
-    }
-
-    async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {
-        let rows = query("SELECT event FROM harvestman.run_event WHERE job_id = $1 ORDER BY no")
-            .bind(job)
-            .fetch_all(&*self.pool.connection().await?)
-            .await?;
-        rows.iter().map(|row| row.text("event")).collect()
-    }
-
-    async fn run_snapshot(&self, job: JobId, number: u64) -> Result<Option<String>, StoreError> {
-        let body = query(
-            "SELECT size_bytes, zstd FROM harvestman.run_event WHERE job_id = $1 AND no = $2 AND zstd IS NOT NULL",
-        )
-        .bind_all(params![job, number])
-        .fetch_all(&*self.pool.connection().await?)
-        .await?;
-        Ok(decompress_texts(body).await?.pop())
-    }
-
-    async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
-        let transaction = self.snapshot().await?;
-        let row = query(select_runs!(
-            "WHERE job.id = $1 AND job.team_id = $2 AND kind IN ('extract', 'agent')
-                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))"
-        ))
-        .bind_all(params![id, team, now])
-        .fetch_optional(&transaction)
-        .await?;
-        let body = query(
-            "SELECT size_bytes, zstd FROM harvestman.page WHERE job_id = $1 AND seq = $2 AND zstd IS NOT NULL",
-        )
-        .bind_all(params![id, RESULT])
-        .fetch_all(&transaction)
-        .await?;
-        let partial = query("SELECT partial_result FROM harvestman.job WHERE id = $1")
-            .bind(id)
-            .fetch_optional(&transaction)
-            .await?;
-        transaction.end().await?;
-        let Some(row) = row else { return Ok(None) };
-        let mut run = run_row(&row)?;
-        run.result = match (decompress_texts(body).await?.pop(), partial) {
-            (None, Some(row)) => row.maybe_text("partial_result")?,
-            (result, _) => result,
-        };
-        Ok(Some(run))
-    }
-
-    async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError> {
-        query(select_runs!(
-            "WHERE thread_id = $1 AND job.team_id = $2
-                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
-             ORDER BY thread_turn"
-        ))
-        .bind_all(params![thread, team, now])
-        .read_all(&*self.pool.connection().await?, run_row)
-        .await
-    }
-
-    async fn agents(
-        &self,
-        team: TeamId,
-        before: Option<Timestamp>,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Vec<RunRow>, StoreError> {
-        query(select_runs!(
-            "WHERE job.team_id = $1 AND kind = 'agent' AND ($2 IS NULL OR job.created_at < $2)
-                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))
-             ORDER BY job.created_at DESC, job.id DESC LIMIT $4"
-        ))
-        .bind_all(params![team, before, now, limit])
-        .read_all(&*self.pool.connection().await?, run_row)
         .await
     }
 }

@@ -1,7 +1,6 @@
-//! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
-//! scrape or a page of a larger job.
+//! Single scrapes: jobs with one page, run by the node that received the request.
 
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -11,15 +10,14 @@ use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
 use crate::postgres::Postgres;
-use crate::postgres::activity::insert_activity;
 use crate::postgres::commit::PageRows;
 use crate::postgres::credits::add_to_sums;
 use crate::postgres::jobs::insert_job;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
-use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
-use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
+use crate::scrape::{ScrapeResult, Scrapes};
+use crate::sql::activity::insert_activity;
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -61,83 +59,11 @@ impl Scrapes for Postgres {
         })
         .await
     }
-
-    async fn scrape(
-        &self,
-        team: TeamId,
-        id: ScrapeId,
-        now: Timestamp,
-    ) -> Result<Option<StoredScrape>, StoreError> {
-        let connection = self.pool.connection().await?;
-        let page = query(
-            "SELECT page.size_bytes, zstd FROM harvestman.page JOIN harvestman.job ON job.id = page.job_id
-             WHERE page.scrape_id = $1 AND job.team_id = $2 AND zstd IS NOT NULL
-                AND (job.expires_at IS NULL OR job.expires_at > harvestman.clock($3))
-                AND job.zero_data_retention = 0
-             LIMIT 1",
-        )
-        .bind_all(params![id, team, now])
-        .fetch_optional(&connection)
-        .await?;
-        if let Some(page) = page {
-            return Ok(decompress_texts(vec![page])
-                .await?
-                .pop()
-                .map(StoredScrape::Document));
-        }
-        let job = query(
-            "SELECT status, answer_status, answer_body FROM harvestman.job
-             WHERE id = $1 AND team_id = $2 AND kind IN ('scrape', 'parse')
-                AND (expires_at IS NULL OR expires_at > harvestman.clock($3))",
-        )
-        .bind_all(params![id, team, now])
-        .fetch_optional(&connection)
-        .await?;
-        let Some(job) = job else {
-            return failed_page_of(&connection, team, id, now).await;
-        };
-        result_of_scrape(&job)
-    }
-
-    async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
-        let connection = self.pool.connection().await?;
-        let single = query("SELECT * FROM harvestman.job WHERE id = $1 AND kind IN ('scrape', 'parse')")
-            .bind(id)
-            .fetch_optional(&connection)
-            .await?;
-        if let Some(row) = single {
-            let state = match row.text("status")?.as_str() {
-                "scraping" => OriginState::Running,
-                _ => OriginState::Ended,
-            };
-            return origin(&row, row.text("url")?, state).map(Some);
-        }
-        let page = query(
-            "SELECT job.*, page.size_bytes, zstd FROM harvestman.page JOIN harvestman.job ON job.id = page.job_id
-             WHERE page.scrape_id = $1 LIMIT 1",
-        )
-        .bind(id)
-        .fetch_optional(&connection)
-        .await?;
-        if let Some(row) = page {
-            return origin_of_page(row).await.map(Some);
-        }
-        let failed = query(
-            "SELECT job.*, job_error.url AS page_url FROM harvestman.job_error
-             JOIN harvestman.job ON job.id = job_error.job_id WHERE job_error.scrape_id = $1 LIMIT 1",
-        )
-        .bind(id)
-        .fetch_optional(&connection)
-        .await?;
-        failed
-            .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
-            .transpose()
-    }
 }
 
 async fn begin(client: &Client, job: &NewJob, node: Uuid) -> Result<(), StoreError> {
     insert_job(client, job, 1, Some(node)).await?;
-    insert_activity(client, job, None).await
+    insert_activity(&mut &*client, job, None).await
 }
 
 async fn finish(client: &Client, job: JobId, end: ScrapeEnd, now: Timestamp) -> Result<(), StoreError> {
@@ -158,25 +84,6 @@ async fn finish(client: &Client, job: JobId, end: ScrapeEnd, now: Timestamp) -> 
             .await
         }
     }
-}
-
-/// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
-async fn failed_page_of(
-    client: &Client,
-    team: TeamId,
-    id: ScrapeId,
-    now: Timestamp,
-) -> Result<Option<StoredScrape>, StoreError> {
-    query(
-        "SELECT job_error.code, job_error.message FROM harvestman.job_error
-         JOIN harvestman.job ON job.id = job_error.job_id
-         WHERE job_error.scrape_id = $1 AND job.team_id = $2
-            AND (job.expires_at IS NULL OR job.expires_at > harvestman.clock($3))
-         LIMIT 1",
-    )
-    .bind_all(params![id, team, now])
-    .read_optional(client, failed_page)
-    .await
 }
 
 async fn store_document(

@@ -5,13 +5,12 @@ use harvestman_core::ids::TeamId;
 use harvestman_core::search::{Candidate, PageText, Query, Window};
 use url::Url;
 
-use crate::cache::{CachedPage, Search, UnindexedPage};
+use crate::cache::{Search, UnindexedPage};
 use crate::error::StoreError;
 use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::words::fold;
-use crate::rows::decompress_page;
 use crate::value::params;
 
 /// The weights are those of D (host and body), C (description), B (path and headings) and A (title).
@@ -106,20 +105,6 @@ impl Search for Postgres {
             });
         }
         Ok(found)
-    }
-
-    async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
-        let row = query(
-            "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM harvestman.cached_page
-             WHERE id = $1 AND team_id = $2",
-        )
-        .bind_all(params![id, team])
-        .fetch_optional(&*self.pool.connection().await?)
-        .await?;
-        match row {
-            Some(row) => decompress_page(&row).await.map(Some),
-            None => Ok(None),
-        }
     }
 
     /// Returns no pages: a response is written together with its words.

@@ -7,13 +7,13 @@ use crate::error::StoreError;
 use crate::session::{SessionEnd, SessionRow};
 use crate::session_file::SessionFileRow;
 
-/// Builds a session, without its node, from a row of `session`.
+/// Builds a session from a row of `session`.
 pub(crate) fn session_row(row: &impl Columns) -> Result<SessionRow, StoreError> {
     let credits = row.count("credits")?;
     Ok(SessionRow {
         id: SessionId(row.id("id")?),
         team: TeamId(row.id("team_id")?),
-        node: None,
+        node: row.maybe_node()?,
         scrape: row.maybe_id("scrape_id")?.map(ScrapeId),
         stream_web_view: row.flag("stream_web_view")?,
         created_at: row.time("created_at")?,

@@ -3,7 +3,6 @@
 use harvestman_core::day::Day;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
-use uuid::Uuid;
 
 use crate::columns::{Columns, bad_column};
 use crate::error::StoreError;
@@ -36,25 +35,31 @@ pub(crate) fn key_row(row: &impl Columns) -> Result<KeyRow, StoreError> {
     })
 }
 
-/// Builds the usage of a month from a row of `month_usage` with `key_name`. `key` is the id in it.
-pub(crate) fn month_usage(row: &impl Columns, key: Option<Uuid>) -> Result<MonthUsage, StoreError> {
+/// Builds the usage of a month from a row of `month_usage` with `key_name`.
+pub(crate) fn month_usage(row: &impl Columns) -> Result<MonthUsage, StoreError> {
     Ok(MonthUsage {
         month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
-        key: key.map(KeyId),
+        key: usage_key(row)?,
         key_name: row.maybe_text("key_name")?,
         credits: row.count("credits")?,
     })
 }
 
-/// Builds the usage of a day from a row of `day_usage` with `key_name`. `key` is the id in it.
-pub(crate) fn day_usage(row: &impl Columns, key: Option<Uuid>) -> Result<DayUsage, StoreError> {
+/// Builds the usage of a day from a row of `day_usage` with `key_name`.
+pub(crate) fn day_usage(row: &impl Columns) -> Result<DayUsage, StoreError> {
     Ok(DayUsage {
         day: Day::parse(&row.text("day")?).ok_or_else(|| bad_column("day"))?,
-        key: key.map(KeyId),
+        key: usage_key(row)?,
         key_name: row.maybe_text("key_name")?,
         credits: row.count("credits")?,
         pages: row.count("pages")?,
     })
+}
+
+/// Reads the key of a usage. Requests without a key have an empty id in SQLite and a nil one in PostgreSQL.
+fn usage_key(row: &impl Columns) -> Result<Option<KeyId>, StoreError> {
+    let key = row.maybe_id("key_id")?;
+    Ok(key.filter(|key| !key.is_nil()).map(KeyId))
 }
 
 /// Builds feedback from a row of `feedback` with `team_name`.

@@ -13,15 +13,14 @@ use sqlx::{QueryBuilder, Row};
 
 use harvestman_core::cache::{Ages, CacheKey};
 use harvestman_core::ids::TeamId;
-use harvestman_core::limits::{LOCKDOWN_MAX_AGE_MS, SITEMAP_CACHE_MS};
 use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 
-use crate::cache::{CachedPage, KnownPage, NewCachedPage, PageCache};
+use crate::cache::{CachedPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
 use crate::limits;
 use crate::prepared::CompressedPage;
-use crate::rows::{decompress_page, known_page};
+use crate::rows::decompress_page;
 use crate::sqlite::Sqlite;
 use crate::sqlite::index::IndexedText;
 use crate::sqlite::query::query;
@@ -130,21 +129,6 @@ impl PageCache for Sqlite {
             Some(_) | None => Ok(None),
         }
     }
-
-    async fn known_pages(
-        &self,
-        team: TeamId,
-        site: &str,
-        limit: usize,
-    ) -> Result<Vec<KnownPage>, StoreError> {
-        query(
-            "SELECT url, title, description FROM cached_page
-             WHERE team_id = ?1 AND site = ?2 ORDER BY id LIMIT ?3",
-        )
-        .bind_all(params![team, site, limit as u64])
-        .read_all(&self.readers, known_page)
-        .await
-    }
 }
 
 /// Stores responses, except where the stored one was fetched later. Returns the texts of those that were stored.
@@ -226,30 +210,4 @@ async fn make_room(connection: &mut SqliteConnection, max_bytes: u64) -> Result<
             return Err(StoreError::Unreadable("cache_size".to_owned()));
         }
     }
-}
-
-/// Deletes some responses that are too old for any request. Returns how many.
-pub(super) async fn delete_aged(
-    connection: &mut SqliteConnection,
-    now: Timestamp,
-) -> Result<u64, StoreError> {
-    let mut deleted = 0;
-    for (statement, kept_ms) in [
-        (
-            "DELETE FROM cached_page WHERE id IN (SELECT id FROM cached_page WHERE fetched_at < ?1 LIMIT ?2)",
-            LOCKDOWN_MAX_AGE_MS,
-        ),
-        (
-            "DELETE FROM cached_page WHERE id IN
-                (SELECT id FROM cached_page WHERE site IS NULL AND fetched_at < ?1 LIMIT ?2)",
-            SITEMAP_CACHE_MS,
-        ),
-    ] {
-        let done = query(statement)
-            .bind_all(params![now.0.saturating_sub(kept_ms), limits::EXPIRY_ROWS])
-            .execute(&mut *connection)
-            .await?;
-        deleted += done;
-    }
-    Ok(deleted)
 }

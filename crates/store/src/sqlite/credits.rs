@@ -3,22 +3,15 @@
 
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::api::error::ApiError;
 use harvestman_core::day::Day;
-use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::error::StoreError;
-use crate::job::{JobStatus, NewJob};
-use crate::rows::{day_usage, month_usage};
-use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::insert_activity;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::Columns;
-use crate::usage::{DayUsage, MonthUsage, Usage, UsageChange};
+use crate::usage::UsageChange;
 use crate::value::params;
 
 /// Charges a request without pages, or a part of it that has a number of its own.
@@ -29,20 +22,19 @@ pub(crate) async fn charge_call(
     credits: u32,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    charge(connection, account, "call", &[(seq, credits)], now).await?;
-    add_to_sums(connection, account, UsageChange::credits(credits), now).await
+    charge_part(connection, account, "call", (seq, credits), now).await
 }
 
-/// Charges a browser session at its end.
-pub(crate) async fn charge_session(
+/// Charges a part of a call or a session, given as (seq, credits): one ledger entry, and the sums.
+pub(crate) async fn charge_part(
     connection: &mut SqliteConnection,
     account: &Account,
-    credits: u64,
+    reason: &'static str,
+    part: (u64, u32),
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-    charge(connection, account, "session", &[(0, credits)], at).await?;
-    add_to_sums(connection, account, UsageChange::credits(credits), at).await
+    charge(connection, account, reason, &[part], at).await?;
+    add_to_sums(connection, account, UsageChange::credits(part.1), at).await
 }
 
 /// Charges pages, given as (seq, credits). Each page gets one entry, also for 0 credits.
@@ -108,76 +100,4 @@ pub(crate) async fn add_to_sums(
         ])
         .run(connection)
         .await
-}
-
-impl Usage for Sqlite {
-    async fn record_call(
-        &self,
-        call: &NewJob,
-        end: Result<u32, &ApiError>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let call = call.clone();
-        let (credits, end) = match end {
-            Ok(credits) => (credits, (JobStatus::Completed, None)),
-            Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
-        };
-        let account = Account::of_call(&call);
-        self.write(move |connection| {
-            Box::pin(async move {
-                insert_activity(connection, &call, Some(end)).await?;
-                match credits {
-                    0 => Ok(()),
-                    credits => charge_call(connection, &account, 0, credits, now).await,
-                }
-            })
-        })
-        .await
-    }
-
-    async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {
-        let row = query("SELECT coalesce(sum(credits), 0) AS credits FROM ledger WHERE team_id = ?1")
-            .bind(team)
-            .fetch_one(&self.readers)
-            .await?;
-        row.count("credits")
-    }
-
-    async fn credits_in_month(&self, team: TeamId, month: Month) -> Result<u64, StoreError> {
-        let row = query(
-            "SELECT coalesce(sum(credits), 0) AS credits FROM month_usage WHERE team_id = ?1 AND month = ?2",
-        )
-        .bind_all(params![team, month.to_string()])
-        .fetch_one(&self.readers)
-        .await?;
-        row.count("credits")
-    }
-
-    async fn month_usage(&self, team: TeamId) -> Result<Vec<MonthUsage>, StoreError> {
-        let rows = query(
-            "SELECT month, key_id, credits, api_key.name AS key_name FROM month_usage
-             LEFT JOIN api_key ON api_key.id = key_id
-             WHERE month_usage.team_id = ?1 ORDER BY month, key_name, key_id",
-        )
-        .bind(team)
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter()
-            .map(|row| month_usage(row, row.maybe_id("key_id")?))
-            .collect()
-    }
-
-    async fn day_usage(&self, team: TeamId, since: Day) -> Result<Vec<DayUsage>, StoreError> {
-        let rows = query(
-            "SELECT day, key_id, credits, pages, api_key.name AS key_name FROM day_usage
-             LEFT JOIN api_key ON api_key.id = key_id
-             WHERE day_usage.team_id = ?1 AND day >= ?2 ORDER BY day, key_name, key_id",
-        )
-        .bind_all(params![team, since.to_string()])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter()
-            .map(|row| day_usage(row, row.maybe_id("key_id")?))
-            .collect()
-    }
 }

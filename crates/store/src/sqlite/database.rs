@@ -4,20 +4,29 @@ use sqlx::Sqlite as Driver;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
 use crate::error::StoreError;
+use crate::event::EventLog;
 use crate::key_uses::KeyUses;
-use crate::sql::{Connection, Database, Statement, Work};
-use crate::sqlite::Sqlite;
+use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, Work};
+use crate::sqlite::credits::charge_part;
 use crate::sqlite::query::{Query, query};
+use crate::sqlite::{Sqlite, events};
 
 impl Database for Sqlite {
     type Reader = PoolConnection<Driver>;
+    type Snapshot = sqlx::Transaction<'static, Driver>;
     type Transaction = SqliteConnection;
 
     async fn reader(&self) -> Result<Self::Reader, StoreError> {
         Ok(self.readers.acquire().await?)
+    }
+
+    async fn snapshot(&self) -> Result<Self::Snapshot, StoreError> {
+        Ok(self.readers.begin().await?)
     }
 
     async fn transact<T, F>(&self, now: Timestamp, work: F) -> Result<T, StoreError>
@@ -71,4 +80,31 @@ macro_rules! connections {
         })+
     };
 }
-connections!(SqliteConnection, PoolConnection<Driver>);
+connections!(
+    SqliteConnection,
+    PoolConnection<Driver>,
+    sqlx::Transaction<'static, Driver>
+);
+
+impl Snapshot for sqlx::Transaction<'static, Driver> {
+    async fn end(self) -> Result<(), StoreError> {
+        Ok(self.commit().await?)
+    }
+}
+
+impl Transaction for SqliteConnection {
+    async fn charge_once(
+        &mut self,
+        account: &Account,
+        reason: &'static str,
+        credits: u64,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
+        charge_part(self, account, reason, (0, credits), at).await
+    }
+
+    async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {
+        events::save(self, job, log).await
+    }
+}

@@ -3,11 +3,11 @@
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::ids::JobId;
-use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::job::NewJob;
+use crate::sql::outbox::make_due;
 use crate::sqlite::query::query;
 use crate::value::params;
 
@@ -39,7 +39,7 @@ pub(crate) async fn insert(
         .execute(&mut *connection)
         .await?;
     }
-    make_due(connection, job, Timestamp(log.last_at)).await
+    make_due(job, log.last_at).run(connection).await
 }
 
 /// Stores the added events of a job outside a commit.
@@ -51,18 +51,6 @@ pub(crate) async fn save(
     insert(connection, job, log).await?;
     query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
         .bind_all(params![job, log.count, log.last_at])
-        .run(connection)
-        .await
-}
-
-/// Records that a job has an event that may be attempted at this time.
-pub(crate) async fn make_due(
-    connection: &mut SqliteConnection,
-    job: JobId,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    query("UPDATE receiver SET due_at = min(coalesce(due_at, ?2), ?2) WHERE job_id = ?1")
-        .bind_all(params![job, at])
         .run(connection)
         .await
 }

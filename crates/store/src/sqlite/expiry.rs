@@ -9,13 +9,13 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::limits;
-use crate::sql::{files, uploads};
-use crate::sqlite::cache::delete_aged;
+use crate::sql::cache::delete_aged;
+use crate::sql::{files, sessions, uploads};
+use crate::sqlite::monitors;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::sqlite::writer::Writer;
 use crate::sqlite::zero_retention::{erase_ended, mark_delivered};
-use crate::sqlite::{monitors, sessions};
 use crate::value::params;
 
 const EVENTS: &[&str] = &[

@@ -1,25 +1,19 @@
 //! Leases due webhook events to deliverers and records the results of attempts.
 
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
-
 use harvestman_core::api::console::DeliveryAttempt;
-use harvestman_core::ids::{JobId, TeamId, WebhookId};
+use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
 
 use crate::error::StoreError;
-use crate::outbox::{AttemptEnd, Delivery, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
-use crate::rows::{
-    attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
-};
+use crate::outbox::{AttemptEnd, Attempts, DueEvent, Outbox};
+use crate::rows::leased_receiver;
 use crate::sqlite::Sqlite;
-use crate::sqlite::events::make_due;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::Columns;
 use crate::sqlite::zero_retention::delete_delivered_document;
 use crate::value::params;
 
-impl Outbox for Sqlite {
+impl Attempts for Sqlite {
     async fn lease_receivers(
         &self,
         now: Timestamp,
@@ -58,35 +52,6 @@ impl Outbox for Sqlite {
             .write(&self.writer)
             .await?;
         Ok(())
-    }
-
-    async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        query(
-            "SELECT min(max(due_at, CASE WHEN lease_until > ?1 THEN lease_until ELSE 0 END)) AS at FROM receiver
-             WHERE due_at IS NOT NULL",
-        )
-        .bind(now)
-        .fetch_one(&self.readers)
-        .await?
-        .maybe_time("at")
-    }
-
-    async fn due_event(&self, job: JobId, now: Timestamp) -> Result<Option<DueEvent>, StoreError> {
-        // A snapshot of the database, so that the page of an event cannot disappear in between.
-        let mut transaction = self.readers.begin().await?;
-        let row = query(
-            "SELECT event_no, webhook_id, event, seq, error_no, attempts, outbox.created_at, team_id, kind,
-                webhook, error, data
-             FROM outbox JOIN receiver USING (job_id) JOIN job ON job.id = job_id
-             WHERE job_id = ?1 AND state = 'pending' AND next_attempt_at <= ?2
-             ORDER BY next_attempt_at, event_no LIMIT 1",
-        )
-        .bind_all(params![job, now])
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let subject = subject(&mut transaction, job, &row).await;
-        due_event(&row, job, subject).map(Some)
     }
 
     async fn finish_attempt(
@@ -143,110 +108,4 @@ impl Outbox for Sqlite {
         })
         .await
     }
-
-    async fn resend_event(
-        &self,
-        team: TeamId,
-        job: JobId,
-        event: WebhookId,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        self.write(move |connection| {
-                Box::pin(async move {
-                    let found = query(
-                        "UPDATE outbox SET state = 'pending', next_attempt_at = ?4
-                         WHERE job_id = (SELECT id FROM job WHERE id = ?1 AND team_id = ?2) AND webhook_id = ?3",
-                    )
-                    .bind_all(params![job, team, event, now])
-                    .execute(&mut *connection)
-                    .await?;
-                    if found > 0 {
-                        make_due(connection, job, now).await?;
-                    }
-                    Ok(found > 0)
-                })
-            })
-            .await
-    }
-
-    async fn delivery_log(
-        &self,
-        team: TeamId,
-        job: JobId,
-        page: &DeliveryQuery,
-    ) -> Result<DeliveryLog, StoreError> {
-        let mut transaction = self.readers.begin().await?;
-        let counts = query(
-            "SELECT coalesce(sum(state = 'pending'), 0) AS pending, coalesce(sum(state = 'delivered'), 0) AS delivered,
-                coalesce(sum(state = 'given_up'), 0) AS given_up
-             FROM outbox JOIN job ON job.id = job_id WHERE job_id = ?1 AND team_id = ?2",
-        )
-        .bind_all(params![job, team])
-        .fetch_one(&mut *transaction)
-        .await?;
-        let events = query(
-            "SELECT event_no, webhook_id, event, state, outbox.created_at, next_attempt_at
-             FROM outbox JOIN job ON job.id = job_id
-             WHERE job_id = ?1 AND team_id = ?2 AND event_no > ?3 AND (?4 IS NULL OR state = ?4)
-             ORDER BY event_no LIMIT ?5",
-        )
-        .bind_all(params![
-            job,
-            team,
-            page.after,
-            page.state.map(DeliveryState::as_str),
-            page.limit,
-        ])
-        .fetch_all(&mut *transaction)
-        .await?;
-        let mut log = DeliveryLog {
-            pending: counts.count("pending")?,
-            delivered: counts.count("delivered")?,
-            given_up: counts.count("given_up")?,
-            deliveries: Vec::with_capacity(events.len()),
-        };
-        for row in &events {
-            let attempts = query(
-                "SELECT at, duration_ms, status_code, error FROM delivery
-                 WHERE job_id = ?1 AND event_no = ?2 ORDER BY attempt",
-            )
-            .bind_all(params![job, row.count("event_no")?])
-            .fetch_all(&mut *transaction)
-            .await?;
-            log.deliveries.push(Delivery {
-                attempts: attempts.iter().map(attempt).collect::<Result<_, _>>()?,
-                ..delivery(row)?
-            });
-        }
-        Ok(log)
-    }
-}
-
-async fn subject(
-    connection: &mut SqliteConnection,
-    job: JobId,
-    row: &SqliteRow,
-) -> Result<EventSubject, StoreError> {
-    Ok(match (row.maybe_count("seq")?, row.maybe_count("error_no")?) {
-        (Some(seq), _) => {
-            let body = query(
-                "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id
-                 WHERE job_id = ?1 AND seq = ?2",
-            )
-            .bind_all(params![job, seq])
-            .fetch_all(connection)
-            .await?;
-            subject_of_page(body).await?
-        }
-        (None, Some(no)) => {
-            let found = query(
-                "SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 AND no = ?2",
-            )
-            .bind_all(params![job, no])
-            .fetch_one(connection)
-            .await?;
-            EventSubject::PageFailed(job_error(&found)?)
-        }
-        (None, None) => subject_of_job(row)?,
-    })
 }

@@ -1,25 +1,22 @@
-//! Reads the pages of jobs: documents, errors, versions, and the pages that link to them.
+//! Reads the documents of jobs.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::TryStreamExt;
 
-use harvestman_core::crawl::ProcessingCounts;
-use harvestman_core::ids::{JobId, TeamId};
-use harvestman_core::page_version::{PageVersion, VersionKey};
+use harvestman_core::ids::JobId;
 
 use crate::error::StoreError;
-use crate::job::JobErrors;
-use crate::page::{DocumentChunk, PageFacts, Pages};
-use crate::rows::{decompress_texts, job_error, linking_pages, page_version, sum_of_paces};
+use crate::page::{DocumentChunk, Documents};
+use crate::rows::decompress_texts;
 use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::sqlite::zero_retention::delete_documents;
 use crate::value::params;
 
-impl Pages for Sqlite {
+impl Documents for Sqlite {
     async fn documents(
         &self,
         job: JobId,
@@ -66,61 +63,6 @@ impl Pages for Sqlite {
         })
     }
 
-    async fn found_on(&self, job: JobId, limit: u64) -> Result<Vec<Option<u32>>, StoreError> {
-        let rows = query(
-            "SELECT page.url_key, found_on FROM page LEFT JOIN job_url USING (job_id, url_key)
-             WHERE page.job_id = ?1 AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
-             ORDER BY seq LIMIT ?2",
-        )
-        .bind_all(params![job, limit])
-        .fetch_all(&self.readers)
-        .await?;
-        linking_pages(&rows)
-    }
-
-    async fn page_facts(&self, job: JobId, skip: u64, limit: u64) -> Result<Vec<PageFacts>, StoreError> {
-        let rows = query(
-            "SELECT page.at, depth, took_ms FROM page LEFT JOIN job_url USING (job_id, url_key)
-             WHERE page.job_id = ?1 AND seq > ?2
-                AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND zero_data_retention = 0)
-             ORDER BY seq LIMIT ?3",
-        )
-        .bind_all(params![job, skip, limit])
-        .fetch_all(&self.readers)
-        .await?;
-        rows.iter().map(Columns::page_facts).collect()
-    }
-
-    async fn pace_counts(&self, job: JobId) -> Result<ProcessingCounts, StoreError> {
-        let shards = query("SELECT progress FROM shard WHERE job_id = ?1")
-            .bind(job)
-            .fetch_all(&self.readers)
-            .await?;
-        sum_of_paces(&shards)
-    }
-
-    async fn errors(&self, job: JobId) -> Result<JobErrors, StoreError> {
-        let mut transaction = self.readers.begin().await?;
-        let entries =
-            query("SELECT scrape_id, at, url, code, message FROM job_error WHERE job_id = ?1 ORDER BY no")
-                .bind(job)
-                .fetch_all(&mut *transaction)
-                .await?;
-        let blocked =
-            query("SELECT url FROM job_url WHERE job_id = ?1 AND robots_blocked = 1 ORDER BY position")
-                .bind(job)
-                .fetch_all(&mut *transaction)
-                .await?;
-        transaction.commit().await?;
-        Ok(JobErrors {
-            errors: entries.iter().map(job_error).collect::<Result<_, _>>()?,
-            robots_blocked: blocked
-                .iter()
-                .map(|row| row.text("url"))
-                .collect::<Result<_, _>>()?,
-        })
-    }
-
     async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         let checkpoint = Arc::clone(&self.writer.checkpoint);
         self.write(move |connection| {
@@ -131,19 +73,5 @@ impl Pages for Sqlite {
             })
         })
         .await
-    }
-
-    async fn page_version(&self, team: TeamId, key: &VersionKey) -> Result<Option<PageVersion>, StoreError> {
-        let row = query(
-            "SELECT at, status_code, size_bytes, zstd, data FROM page_version
-             WHERE team_id = ?1 AND url_key = ?2 AND tag = ?3",
-        )
-        .bind_all(params![team, key.url.to_bytes().to_vec(), &key.tag])
-        .fetch_optional(&self.readers)
-        .await?;
-        match row {
-            Some(row) => page_version(row).await,
-            None => Ok(None),
-        }
     }
 }

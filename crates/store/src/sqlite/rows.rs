@@ -50,6 +50,10 @@ impl Columns for SqliteRow {
         }
     }
 
+    fn maybe_node(&self) -> Result<Option<Uuid>, StoreError> {
+        Ok(None)
+    }
+
     fn url_key(&self, column: &str) -> Result<UrlKey, StoreError> {
         let bytes: &[u8] = self.try_get(column)?;
         bytes

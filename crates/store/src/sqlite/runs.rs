@@ -3,7 +3,7 @@
 
 use sqlx::sqlite::SqliteConnection;
 
-use harvestman_core::ids::{JobId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use uuid::Uuid;
 
@@ -14,31 +14,16 @@ use crate::event::{Event, EventLog};
 use crate::idempotency::IdempotentRequest;
 use crate::job::{Idempotency, NewJob};
 use crate::lease::Lease;
-use crate::rows::{decompress_texts, next_place_of, run_row};
-use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
+use crate::rows::next_place_of;
+use crate::run::{AgentOutcome, RESULT, RunEnd, RunStep, Runs, ThreadPlace};
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::jobs::{find_earlier_request, insert_running_job, stop_shards};
 use crate::sqlite::prepared::{PreparedDocument, compress, prepare_events};
 use crate::sqlite::query::query;
-use crate::sqlite::rows::Columns;
 use crate::sqlite::{Sqlite, events};
 use crate::usage::UsageChange;
 use crate::value::params;
-
-/// Number of the page that holds the result of a run.
-const RESULT: u64 = 1;
-
-macro_rules! select_runs {
-    ($rest:literal) => {
-        concat!(
-            "SELECT job.id, kind, status, request, error, credits, job.created_at, expires_at, zero_data_retention,
-                origin, integration, completed_at, thread_id, thread_turn
-             FROM job LEFT JOIN activity ON activity.job_id = job.id ",
-            $rest
-        )
-    };
-}
 
 impl Runs for Sqlite {
     async fn create_agent(
@@ -163,77 +148,6 @@ impl Runs for Sqlite {
                 })
             })
             .await
-    }
-
-    async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {
-        let rows = query("SELECT event FROM run_event WHERE job_id = ?1 ORDER BY no")
-            .bind(job)
-            .fetch_all(&self.readers)
-            .await?;
-        rows.iter().map(|row| row.text("event")).collect()
-    }
-
-    async fn run_snapshot(&self, job: JobId, number: u64) -> Result<Option<String>, StoreError> {
-        let body = query(
-            "SELECT size_bytes, zstd FROM run_event WHERE job_id = ?1 AND no = ?2 AND zstd IS NOT NULL",
-        )
-        .bind_all(params![job, number])
-        .fetch_all(&self.readers)
-        .await?;
-        Ok(decompress_texts(body).await?.pop())
-    }
-
-    async fn run(&self, team: TeamId, id: JobId, now: Timestamp) -> Result<Option<RunRow>, StoreError> {
-        let mut transaction = self.readers.begin().await?;
-        let row = query(select_runs!(
-            "WHERE job.id = ?1 AND job.team_id = ?2 AND kind IN ('extract', 'agent')
-                AND (expires_at IS NULL OR expires_at > ?3)"
-        ))
-        .bind_all(params![id, team, now])
-        .fetch_optional(&mut *transaction)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let body = query(
-            "SELECT size_bytes, zstd FROM page JOIN body ON body.id = page.body_id WHERE job_id = ?1 AND seq = ?2",
-        )
-        .bind_all(params![id, RESULT])
-        .fetch_all(&mut *transaction)
-        .await?;
-        let mut run = run_row(&row)?;
-        run.result = match decompress_texts(body).await?.pop() {
-            Some(result) => Some(result),
-            None => query("SELECT partial_result FROM job WHERE id = ?1")
-                .bind(id)
-                .fetch_one(&mut *transaction)
-                .await?
-                .maybe_text("partial_result")?,
-        };
-        Ok(Some(run))
-    }
-
-    async fn thread(&self, team: TeamId, thread: Uuid, now: Timestamp) -> Result<Vec<RunRow>, StoreError> {
-        query(select_runs!(
-            "WHERE thread_id = ?1 AND job.team_id = ?2 AND (expires_at IS NULL OR expires_at > ?3) ORDER BY thread_turn"
-        ))
-        .bind_all(params![thread, team, now])
-        .read_all(&self.readers, run_row).await
-    }
-
-    async fn agents(
-        &self,
-        team: TeamId,
-        before: Option<Timestamp>,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Vec<RunRow>, StoreError> {
-        query(select_runs!(
-            "WHERE job.team_id = ?1 AND kind = 'agent' AND (?2 IS NULL OR job.created_at < ?2)
-                AND (expires_at IS NULL OR expires_at > ?3)
-             ORDER BY job.created_at DESC, job.id DESC LIMIT ?4"
-        ))
-        .bind_all(params![team, before, now, limit])
-        .read_all(&self.readers, run_row)
-        .await
     }
 }
 

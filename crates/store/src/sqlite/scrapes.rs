@@ -1,10 +1,9 @@
-//! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
-//! scrape or a page of a larger job.
+//! Single scrapes: jobs with one page, run by the node that received the request.
 
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::day::Day;
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
@@ -13,12 +12,12 @@ use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
 use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
-use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
-use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
+use crate::scrape::{ScrapeResult, Scrapes};
+use crate::sql::activity::insert_activity;
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::add_to_sums;
-use crate::sqlite::jobs::{insert_activity, insert_job};
+use crate::sqlite::jobs::insert_job;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::usage::UsageChange;
@@ -52,75 +51,6 @@ impl Scrapes for Sqlite {
         let end = ScrapeEnd::prepare(result).await?;
         self.write(move |connection| Box::pin(record(connection, job, end, now)))
             .await
-    }
-
-    async fn scrape(
-        &self,
-        team: TeamId,
-        id: ScrapeId,
-        now: Timestamp,
-    ) -> Result<Option<StoredScrape>, StoreError> {
-        let page = query(
-            "SELECT page.size_bytes, body.zstd FROM page
-             JOIN job ON job.id = page.job_id JOIN body ON body.id = page.body_id
-             WHERE page.scrape_id = ?1 AND job.team_id = ?2 AND (job.expires_at IS NULL OR job.expires_at > ?3)
-                AND job.zero_data_retention = 0
-             LIMIT 1",
-        )
-        .bind_all(params![id, team, now])
-        .fetch_optional(&self.readers)
-        .await?;
-        if let Some(page) = page {
-            return Ok(decompress_texts(vec![page])
-                .await?
-                .pop()
-                .map(StoredScrape::Document));
-        }
-        let job = query(
-            "SELECT status, answer_status, answer_body FROM job
-             WHERE id = ?1 AND team_id = ?2 AND kind IN ('scrape', 'parse') AND (expires_at IS NULL OR expires_at > ?3)",
-        )
-        .bind_all(params![id, team, now])
-        .fetch_optional(&self.readers)
-        .await?;
-        let Some(job) = job else {
-            return self.failed_page_of(team, id, now).await;
-        };
-        result_of_scrape(&job)
-    }
-
-    async fn scrape_origin(&self, id: ScrapeId) -> Result<Option<ScrapeOrigin>, StoreError> {
-        let single = query("SELECT * FROM job WHERE id = ?1 AND kind IN ('scrape', 'parse')")
-            .bind(id)
-            .fetch_optional(&self.readers)
-            .await?;
-        if let Some(row) = single {
-            let state = match row.text("status")?.as_str() {
-                "scraping" => OriginState::Running,
-                _ => OriginState::Ended,
-            };
-            return origin(&row, row.text("url")?, state).map(Some);
-        }
-        let page = query(
-            "SELECT job.*, page.size_bytes, body.zstd FROM page JOIN job ON job.id = page.job_id
-             LEFT JOIN body ON body.id = page.body_id WHERE page.scrape_id = ?1 LIMIT 1",
-        )
-        .bind(id)
-        .fetch_optional(&self.readers)
-        .await?;
-        if let Some(row) = page {
-            return origin_of_page(row).await.map(Some);
-        }
-        let failed = query(
-            "SELECT job.*, job_error.url AS page_url FROM job_error JOIN job ON job.id = job_error.job_id
-             WHERE job_error.scrape_id = ?1 LIMIT 1",
-        )
-        .bind(id)
-        .fetch_optional(&self.readers)
-        .await?;
-        failed
-            .map(|row| origin(&row, row.text("page_url")?, OriginState::Failed))
-            .transpose()
     }
 }
 
@@ -218,26 +148,6 @@ async fn finish(
     }
 }
 
-impl Sqlite {
-    /// Returns the error of a failed page of a larger job, as a single scrape would have returned it.
-    async fn failed_page_of(
-        &self,
-        team: TeamId,
-        id: ScrapeId,
-        now: Timestamp,
-    ) -> Result<Option<StoredScrape>, StoreError> {
-        query(
-            "SELECT job_error.code, job_error.message FROM job_error JOIN job ON job.id = job_error.job_id
-             WHERE job_error.scrape_id = ?1 AND job.team_id = ?2
-                AND (job.expires_at IS NULL OR job.expires_at > ?3)
-             LIMIT 1",
-        )
-        .bind_all(params![id, team, now])
-        .read_optional(&self.readers, failed_page)
-        .await
-    }
-}
-
 async fn store_document(
     connection: &mut SqliteConnection,
     job: JobId,
@@ -273,6 +183,7 @@ async fn store_document(
 mod tests {
     use std::path::Path;
 
+    use harvestman_core::ids::TeamId;
     use sqlx::{AssertSqlSafe, Connection, query_scalar};
     use uuid::Uuid;
 

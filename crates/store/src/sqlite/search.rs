@@ -10,7 +10,7 @@ use url::Url;
 use harvestman_core::ids::TeamId;
 use harvestman_core::search::{Candidate, PageText, Query, Window};
 
-use crate::cache::{CachedPage, Search, UnindexedPage};
+use crate::cache::{Search, UnindexedPage};
 use crate::error::StoreError;
 use crate::rows::decompress_page;
 use crate::sqlite::query::query;
@@ -76,20 +76,6 @@ impl Search for Sqlite {
             });
         }
         Ok(found)
-    }
-
-    async fn cached_page_by_id(&self, team: TeamId, id: i64) -> Result<Option<CachedPage>, StoreError> {
-        let row = query(
-            "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM cached_page
-             WHERE id = ?1 AND team_id = ?2",
-        )
-        .bind_all(params![id, team])
-        .fetch_optional(&self.readers)
-        .await?;
-        match row {
-            Some(row) => decompress_page(&row).await.map(Some),
-            None => Ok(None),
-        }
     }
 
     async fn unindexed_pages(&self, limit: u32) -> Result<Vec<UnindexedPage>, StoreError> {

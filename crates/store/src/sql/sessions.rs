@@ -1,0 +1,142 @@
+//! Browser sessions after their start: ended and charged in one transaction, exactly once.
+
+use harvestman_core::billing;
+use harvestman_core::ids::{JobId, ScrapeId, SessionId, TeamId};
+use harvestman_core::time::Timestamp;
+
+use crate::account::Account;
+use crate::error::StoreError;
+use crate::limits;
+use crate::rows::session_row;
+use crate::session::{SessionRow, Sessions};
+use crate::sql::session_files::keep_as_long_as_session;
+use crate::sql::{Connection, Database, Transaction, statement};
+use crate::value::params;
+
+impl<D: Database> Sessions for D {
+    async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
+        self.transact(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                let bound = statement!(
+                    "UPDATE harvestman.session SET scrape_id = $2
+                     WHERE id = $1 AND scrape_id IS NULL AND ended_at IS NULL",
+                )
+                .bind_all(params![id, scrape])
+                .execute(transaction)
+                .await?;
+                Ok(bound == 1)
+            })
+        })
+        .await
+    }
+
+    async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError> {
+        self.transact(Timestamp(0), move |transaction, _| {
+            Box::pin(async move {
+                let extended = statement!(
+                    "UPDATE harvestman.session SET expires_at = $2 WHERE id = $1 AND ended_at IS NULL"
+                )
+                .bind_all(params![id, expires_at])
+                .execute(transaction)
+                .await?;
+                keep_as_long_as_session(transaction, id).await?;
+                Ok(extended == 1)
+            })
+        })
+        .await
+    }
+
+    async fn end_session(
+        &self,
+        id: SessionId,
+        last_activity: Timestamp,
+        at: Timestamp,
+    ) -> Result<Option<SessionRow>, StoreError> {
+        self.transact(at, move |transaction, _| {
+            Box::pin(end(transaction, id, Some((last_activity, at))))
+        })
+        .await
+    }
+
+    async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {
+        statement!("SELECT * FROM harvestman.session WHERE id = $1")
+            .bind(id)
+            .read_optional(&mut self.reader().await?, session_row)
+            .await
+    }
+
+    async fn session_of(&self, scrape: ScrapeId) -> Result<Option<SessionRow>, StoreError> {
+        statement!("SELECT * FROM harvestman.session WHERE scrape_id = $1")
+            .bind(scrape)
+            .read_optional(&mut self.reader().await?, session_row)
+            .await
+    }
+
+    async fn sessions(
+        &self,
+        team: TeamId,
+        live: Option<bool>,
+        now: Timestamp,
+    ) -> Result<Vec<SessionRow>, StoreError> {
+        statement!(
+            "SELECT * FROM harvestman.session WHERE team_id = $1 AND created_at > harvestman.clock($2) - $3
+                AND ($4 IS NULL OR (ended_at IS NULL) = $4)
+             ORDER BY created_at DESC, id DESC LIMIT $5",
+        )
+        .bind_all(params![
+            team,
+            now,
+            limits::ACTIVITY_MS,
+            live,
+            limits::SESSIONS_LISTED
+        ])
+        .read_all(&mut self.reader().await?, session_row)
+        .await
+    }
+}
+
+/// Ends a session and charges it. Returns `None` when it had already ended. Without `at`, it ends at its last use.
+pub(crate) async fn end(
+    connection: &mut impl Transaction,
+    id: SessionId,
+    at: Option<(Timestamp, Timestamp)>,
+) -> Result<Option<SessionRow>, StoreError> {
+    let (last_activity, at) = at.unzip();
+    let row = statement!(
+        "UPDATE harvestman.session SET last_activity_at = greatest(last_activity_at, coalesce($2, 0)),
+            ended_at = greatest(created_at, least(expires_at, coalesce($3, last_activity_at)))
+         WHERE id = $1 AND ended_at IS NULL RETURNING *",
+    )
+    .bind_all(params![id, last_activity, at])
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let account = Account::read(&row, JobId::from(id))?;
+    let mut session = session_row(&row)?;
+    if let Some(end) = &mut session.end {
+        end.credits = billing::browser_session(session.created_at, end.at);
+        statement!("UPDATE harvestman.session SET credits = $2 WHERE id = $1")
+            .bind_all(params![id, end.credits])
+            .execute(connection)
+            .await?;
+        connection
+            .charge_once(&account, "session", end.credits, end.at)
+            .await?;
+    }
+    keep_as_long_as_session(connection, id).await?;
+    Ok(Some(session))
+}
+
+/// Deletes some sessions that ended too long ago to be listed. Returns how many.
+pub(crate) async fn delete_old(connection: &mut impl Connection, now: Timestamp) -> Result<u64, StoreError> {
+    statement!(
+        "DELETE FROM harvestman.session WHERE id IN
+            (SELECT id FROM harvestman.session WHERE ended_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+    )
+    .bind_all(params![
+        now.0.saturating_sub(limits::ACTIVITY_MS),
+        limits::EXPIRY_ROWS
+    ])
+    .execute(connection)
+    .await
+}

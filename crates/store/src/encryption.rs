@@ -17,15 +17,6 @@ use crate::{postgres, sqlite};
 /// Values read at once while all are encrypted again.
 pub(crate) const VALUES_PER_READ: u32 = 500;
 
-/// A column with values that are encrypted. Each row has an id.
-pub(crate) struct Column {
-    pub(crate) kind: SecretKind,
-    /// Reads `id` and `value` of the rows after an id, in the order of ids, and at most so many.
-    pub(crate) select: &'static str,
-    /// Replaces the value of the row with an id.
-    pub(crate) update: &'static str,
-}
-
 /// Kind of an encrypted value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SecretKind {

@@ -5,6 +5,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod cache;
+pub(crate) mod encryption;
 mod feedback;
 pub(crate) mod files;
 pub(crate) mod jobs;
@@ -21,7 +22,7 @@ mod usage;
 
 use std::pin::Pin;
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
@@ -104,6 +105,21 @@ pub(crate) trait Transaction: Connection {
         job: JobId,
         log: &EventLog,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Ends a check that has not ended yet with this error.
+    fn fail_check(
+        &mut self,
+        check: JobId,
+        error: &str,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Pauses an active monitor. Returns false if it is not active.
+    fn pause(
+        &mut self,
+        monitor: MonitorId,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
 /// A statement for either engine, with its parameters. See [`statement!`].

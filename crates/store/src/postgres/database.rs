@@ -1,7 +1,7 @@
 //! How operations of `sql/` use PostgreSQL.
 
 use deadpool_postgres::Object;
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 
@@ -12,7 +12,7 @@ use crate::key_uses::KeyUses;
 use crate::postgres::credits::charge_part;
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
-use crate::postgres::{Postgres, events};
+use crate::postgres::{Postgres, events, monitors};
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction as WriteTransaction, Work};
 
 impl Database for Postgres {
@@ -99,5 +99,13 @@ impl WriteTransaction for Transaction {
 
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {
         events::save(self, job, log).await
+    }
+
+    async fn fail_check(&mut self, check: JobId, error: &str, now: Timestamp) -> Result<(), StoreError> {
+        monitors::fail_check(self, check, error, now).await
+    }
+
+    async fn pause(&mut self, monitor: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
+        monitors::pause(self, monitor, now).await
     }
 }

@@ -4,7 +4,7 @@ use sqlx::Sqlite as Driver;
 use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-use harvestman_core::ids::JobId;
+use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
@@ -14,7 +14,7 @@ use crate::key_uses::KeyUses;
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, Work};
 use crate::sqlite::credits::charge_part;
 use crate::sqlite::query::{Query, query};
-use crate::sqlite::{Sqlite, events};
+use crate::sqlite::{Sqlite, events, monitors};
 
 impl Database for Sqlite {
     type Reader = PoolConnection<Driver>;
@@ -106,5 +106,13 @@ impl Transaction for SqliteConnection {
 
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {
         events::save(self, job, log).await
+    }
+
+    async fn fail_check(&mut self, check: JobId, error: &str, now: Timestamp) -> Result<(), StoreError> {
+        monitors::fail_check(self, check, error, now).await
+    }
+
+    async fn pause(&mut self, monitor: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
+        monitors::pause(self, monitor, now).await
     }
 }

@@ -278,7 +278,12 @@ operations! {
             idempotency: Option<&Idempotency>,
             now: Timestamp,
         ) -> Result<AddPagesOutcome, StoreError>;
+    }
+}
 
+operations! {
+    /// Jobs: looked up and cancelled.
+    trait Jobs {
         /// Returns the result of an earlier request with this idempotency key; `None` when there was none.
         async fn find_earlier_request(
             &self,
@@ -286,12 +291,7 @@ operations! {
             idempotency: &Idempotency,
             now: Timestamp,
         ) -> Result<Option<CreateOutcome>, StoreError>;
-    }
-}
 
-operations! {
-    /// Jobs: looked up and cancelled.
-    trait Jobs {
         /// Cancels a running job. Nothing is added to it afterwards.
         async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError>;
 

@@ -89,7 +89,7 @@ pub struct DueWork {
 }
 
 operations! {
-    /// Ownership of shards.
+    /// Leases of shards.
     trait Leases {
         /// Returns which work a node could lease, in one read.
         async fn due_work(&self, now: Timestamp) -> Result<DueWork, StoreError>;
@@ -104,11 +104,16 @@ operations! {
             room: &LeaseRoom,
         ) -> Result<Vec<Lease>, StoreError> => open_requests;
 
-        /// Extends a lease. False when another owner has the shard or the job has ended: drop the shard.
-        async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError>;
-
         /// Releases a shard, so that another owner can lease it at once.
         async fn release(&self, lease: &Lease) -> Result<(), StoreError>;
+    }
+}
+
+operations! {
+    /// Shards that this node has leased.
+    trait LeasedShards {
+        /// Extends a lease. False when another owner has the shard or the job has ended: drop the shard.
+        async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError>;
 
         /// Ends a running job as failed, because its stored state cannot be read. Columns of the job that cannot be read
         /// get their defaults, so that its status can be read. Returns false, and stores nothing, when another owner has

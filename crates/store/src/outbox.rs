@@ -123,8 +123,8 @@ pub struct Delivery {
 }
 
 operations! {
-    /// Attempts to deliver webhook events.
-    trait Attempts {
+    /// The webhook outbox.
+    trait Outbox {
         /// Leases up to `limit` jobs with a due event for `lease_ms`, none of the teams `except`. No other call gets
         /// them in that time, so that the events of a job are attempted one at a time.
         async fn lease_receivers(
@@ -148,12 +148,7 @@ operations! {
             end: AttemptEnd,
             lease_until: Timestamp,
         ) -> Result<bool, StoreError>;
-    }
-}
 
-operations! {
-    /// The webhook outbox.
-    trait Outbox {
         /// Returns when [`Store::lease_receivers`](crate::Store::lease_receivers) will next have a job to lease, unless an
         /// attempt ends or an event happens earlier.
         async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;

@@ -11,9 +11,6 @@ use crate::lease::Lease;
 use crate::limits;
 use crate::operations::operations;
 
-/// Number of the page that holds the result of a run.
-pub(crate) const RESULT: u64 = 1;
-
 /// A stored run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunRow {
@@ -148,7 +145,7 @@ impl RunEnd {
 }
 
 operations! {
-    /// Changes of runs of extract and agent; [`Store::create_crawl`](crate::Store::create_crawl) creates extracts.
+    /// Runs of extract and agent; [`Store::create_crawl`](crate::Store::create_crawl) creates extracts.
     trait Runs {
         /// Creates an agent like [`Store::create_crawl`](crate::Store::create_crawl), as the next run of a thread of the
         /// team, or as the first run of its own thread. With zero data retention it has no thread.
@@ -166,12 +163,7 @@ operations! {
         /// Stores what a run did. Returns false, and stores nothing, as [`Store::finish_run`](crate::Store::finish_run)
         /// does.
         async fn add_run_step(&self, lease: &Lease, step: RunStep, now: Timestamp) -> Result<bool, StoreError>;
-    }
-}
 
-operations! {
-    /// Runs of extract and agent, as they are stored.
-    trait StoredRuns {
         /// Returns the events of a run's trace in order, as JSON texts.
         async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError>;
 

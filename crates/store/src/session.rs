@@ -55,19 +55,14 @@ pub struct SessionEnd {
 }
 
 operations! {
-    /// Starts and uses of browser sessions.
-    trait SessionRecords {
+    /// Browser sessions.
+    trait Sessions {
         /// Creates a live session and its activity entry.
         async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError>;
 
         /// Updates the last use of live sessions.
         async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError>;
-    }
-}
 
-operations! {
-    /// Browser sessions.
-    trait Sessions {
         /// Binds a live session to a scrape. Returns false when it continues another scrape or has ended.
         async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError>;
 

@@ -8,12 +8,14 @@ pub(crate) mod cache;
 pub(crate) mod encryption;
 mod feedback;
 pub(crate) mod files;
+mod idempotency;
 pub(crate) mod jobs;
 mod keys;
+pub(crate) mod leases;
 pub(crate) mod outbox;
 mod pages;
-mod runs;
-mod scrapes;
+pub(crate) mod runs;
+pub(crate) mod scrapes;
 pub(crate) mod session_files;
 pub(crate) mod sessions;
 mod teams;
@@ -27,10 +29,13 @@ use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::columns::Columns;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::key_uses::KeyUses;
+use crate::usage::UsageChange;
 use crate::value::Value;
+use uuid::Uuid;
 
 /// The future of the work of a transaction.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
@@ -55,6 +60,9 @@ pub(crate) trait Database: Sync {
 
     /// Runs a statement whose failure affects nobody.
     fn write_optional(&self, statement: Statement) -> impl Future<Output = ()> + Send;
+
+    /// Returns the id of this process among the nodes of the database; `None` if no other node uses it.
+    fn node(&self) -> Option<Uuid>;
 
     /// Returns when `last_used_at` of each key was last written.
     fn key_uses(&self) -> &KeyUses;
@@ -90,6 +98,9 @@ pub(crate) trait Snapshot: Connection {
 
 /// A transaction that writes, with what each engine writes in its own way.
 pub(crate) trait Transaction: Connection {
+    /// Locks the rows that a statement selects. SQLite, whose transactions wait for each other, does not run it.
+    fn lock(&mut self, statement: Statement) -> impl Future<Output = Result<(), StoreError>> + Send;
+
     /// Charges a call or a session: one ledger entry, and the sums.
     fn charge_once(
         &mut self,
@@ -97,6 +108,30 @@ pub(crate) trait Transaction: Connection {
         reason: &'static str,
         credits: u64,
         at: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Adds usage to the sums of its month and day. Must be the last statement of the transaction.
+    fn add_to_sums(
+        &mut self,
+        account: &Account,
+        used: UsageChange,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Stores pages and charges them.
+    fn store_pages(
+        &mut self,
+        account: &Account,
+        pages: Vec<NewPage>,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Deletes the document of a delivered webhook event, which is no longer pending, if its job has zero data
+    /// retention.
+    fn delete_delivered_document(
+        &mut self,
+        job: JobId,
+        event_no: u64,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
     /// Stores the added events of a job outside a commit.
@@ -190,6 +225,11 @@ impl Statement {
     /// Runs the statement.
     pub(crate) async fn run(self, connection: &mut impl Connection) -> Result<(), StoreError> {
         self.execute(connection).await.map(drop)
+    }
+
+    /// See [`Transaction::lock`].
+    pub(crate) async fn lock(self, transaction: &mut impl Transaction) -> Result<(), StoreError> {
+        transaction.lock(self).await
     }
 
     /// Runs the statement in a transaction of its own and returns the number of affected rows. Statements that need the

@@ -20,13 +20,14 @@ use crate::monitor::{
     StartOutcome,
 };
 use crate::postgres::credits::charge_part;
-use crate::postgres::jobs::{end_early, insert_job};
+use crate::postgres::jobs::end_early;
 use crate::postgres::monitors::fail_check;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::{Postgres, events};
 use crate::prepared::json_text;
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
+use crate::sql::jobs::insert_job;
 use crate::value::params;
 
 impl Checks for Postgres {
@@ -325,7 +326,7 @@ async fn start(client: &Client, check: NewCheck, jobs: String) -> Result<StartOu
     if overlaps && check.due.is_none() {
         return Ok(StartOutcome::Overlap);
     }
-    insert_job(client, job, 0, None).await?;
+    insert_job(&mut &*client, job, 0, None).await?;
     let (status, ended, lease_until) = match overlaps {
         true => (CheckStatus::SkippedOverlap, Some(job.created_at.0), None),
         false => (CheckStatus::Queued, None, Some(0_u64)),

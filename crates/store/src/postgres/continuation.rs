@@ -3,17 +3,17 @@
 
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
 use crate::continuation::{Continuations, KnownUrls};
 use crate::error::StoreError;
 use crate::job::{ContinueOutcome, NewJob};
 use crate::postgres::Postgres;
-use crate::postgres::jobs::insert_running_job;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::postgres::transaction::Transaction;
 use crate::prepared::json_text;
 use crate::rows::parse_progress;
+use crate::sql::jobs::insert_running_job;
 use crate::value::params;
 
 impl Continuations for Postgres {
@@ -38,7 +38,7 @@ impl Continuations for Postgres {
 }
 
 async fn continue_crawl(
-    client: &Client,
+    client: &mut Transaction,
     job: &NewJob,
     earlier: JobId,
     now: Timestamp,

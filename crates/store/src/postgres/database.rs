@@ -6,14 +6,18 @@ use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
 
 use crate::account::Account;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::key_uses::KeyUses;
-use crate::postgres::credits::charge_part;
+use crate::postgres::commit::PageRows;
+use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
-use crate::postgres::{Postgres, events, monitors};
+use crate::postgres::{Postgres, events, monitors, zero_retention};
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction as WriteTransaction, Work};
+use crate::usage::UsageChange;
+use uuid::Uuid;
 
 impl Database for Postgres {
     type Reader = Object;
@@ -41,6 +45,10 @@ impl Database for Postgres {
         if let Err(error) = written.await {
             tracing::debug!(%error, "optional write failed");
         }
+    }
+
+    fn node(&self) -> Option<Uuid> {
+        Some(self.node)
     }
 
     fn key_uses(&self) -> &KeyUses {
@@ -86,6 +94,10 @@ impl Snapshot for Transaction {
 }
 
 impl WriteTransaction for Transaction {
+    async fn lock(&mut self, statement: Statement) -> Result<(), StoreError> {
+        self.fetch_all(statement).await.map(drop)
+    }
+
     async fn charge_once(
         &mut self,
         account: &Account,
@@ -95,6 +107,31 @@ impl WriteTransaction for Transaction {
     ) -> Result<(), StoreError> {
         let credits = u32::try_from(credits).unwrap_or(u32::MAX);
         charge_part(self, account, reason, (0, credits), at).await
+    }
+
+    async fn add_to_sums(
+        &mut self,
+        account: &Account,
+        used: UsageChange,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        add_to_sums(account, used, now)
+            .execute_if(used != UsageChange::default(), self)
+            .await
+            .map(drop)
+    }
+
+    async fn store_pages(
+        &mut self,
+        account: &Account,
+        pages: Vec<NewPage>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        PageRows::of(pages).store(self, account, now).await
+    }
+
+    async fn delete_delivered_document(&mut self, job: JobId, event_no: u64) -> Result<(), StoreError> {
+        zero_retention::delete_delivered_document(self, job, event_no).await
     }
 
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {

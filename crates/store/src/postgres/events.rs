@@ -5,7 +5,6 @@ use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::event::EventLog;
-use crate::job::NewJob;
 use crate::postgres::query::{Query, query};
 use crate::sql::outbox::make_due;
 use crate::value::params;
@@ -42,15 +41,4 @@ pub(crate) async fn save(client: &Client, job: JobId, log: &EventLog) -> Result<
         .execute(client)
         .await?;
     make_due(job, log.last_at).run(&mut &*client).await
-}
-
-/// Stores the receiver of a job's events. Must run before the first event is added.
-pub(crate) async fn insert_receiver(client: &Client, job: &NewJob) -> Result<(), StoreError> {
-    let request: serde_json::Value = serde_json::from_str(&job.request)
-        .map_err(|error| StoreError::Unreadable(format!("the request of a job: {error}")))?;
-    let webhook = request.get("webhook").map(serde_json::Value::to_string);
-    query("INSERT INTO harvestman.receiver (job_id, webhook) VALUES ($1, $2)")
-        .bind_all(params![job.id, webhook])
-        .run(client)
-        .await
 }

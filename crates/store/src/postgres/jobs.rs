@@ -1,24 +1,16 @@
 //! Creating jobs, adding pages to them, and idempotency keys.
 
-use harvestman_core::crawl::{Offer, Progress};
+use harvestman_core::crawl::Offer;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Client;
-use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::event::{Event, EventLog};
-use crate::idempotency::{IdempotentRequest, earlier_request};
+use crate::idempotency::IdempotentRequest;
 use crate::job::{AddPagesOutcome, CreateOutcome, Idempotency, JobStatus, NewJob, NewJobs};
-use crate::limits;
+use crate::postgres::Postgres;
 use crate::postgres::commit::{add_to_batch, insert_batch_pages, page_rows};
-use crate::postgres::events::insert_receiver;
-use crate::postgres::query::query;
-use crate::postgres::{Postgres, events};
-use crate::prepared::json_text;
-use crate::sql::activity::insert_activity;
-use crate::sql::jobs;
-use crate::value::params;
+use crate::sql::jobs::{self, insert_running_job};
 
 impl NewJobs for Postgres {
     async fn create_batch(
@@ -65,66 +57,6 @@ impl NewJobs for Postgres {
         })
         .await
     }
-
-    async fn find_earlier_request(
-        &self,
-        team: TeamId,
-        idempotency: &Idempotency,
-        now: Timestamp,
-    ) -> Result<Option<CreateOutcome>, StoreError> {
-        query(
-            "SELECT job_id, body_hash = $3 AS same FROM harvestman.idempotency
-             WHERE team_id = $1 AND key = $2 AND created_at > harvestman.clock($4) - $5",
-        )
-        .bind_all(params![
-            team,
-            idempotency.key.clone(),
-            idempotency.body_hash.to_vec(),
-            now,
-            limits::IDEMPOTENCY_MS,
-        ])
-        .read_optional(&*self.pool.connection().await?, earlier_request)
-        .await
-    }
-}
-
-/// Inserts the job row; for `admitted` see [`NewJob::values`]. A single scrape runs on `node`.
-pub(crate) async fn insert_job(
-    client: &Client,
-    job: &NewJob,
-    admitted: u32,
-    node: Option<Uuid>,
-) -> Result<(), StoreError> {
-    query(
-        "INSERT INTO harvestman.job (id, team_id, key_id, kind, url, request, status, page_limit, admitted,
-            webhook_events, zero_data_retention, retention_ms, created_at, base, node)
-         VALUES ($1, $2, $3, $4, $5, $6, 'scraping', $7, $8, $9, $10, $11, $12, $13, $14)",
-    )
-    .bind_all(job.values(admitted))
-    .bind(node)
-    .execute(client)
-    .await?;
-    if job.webhook.is_some() {
-        insert_receiver(client, job).await?;
-    }
-    Ok(())
-}
-
-/// Inserts a job with its shard, activity entry and `started` event.
-pub(crate) async fn insert_running_job(
-    client: &Client,
-    job: &NewJob,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    insert_job(client, job, 0, None).await?;
-    query("INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)")
-        .bind_all(params![job.id, json_text(&Progress::default())?, now])
-        .execute(client)
-        .await?;
-    insert_activity(&mut &*client, job, None).await?;
-    let mut log = EventLog::of(job.webhook.unwrap_or_default());
-    log.add(job.kind, Event::Started, None, now);
-    events::save(client, job.id, &log).await
 }
 
 /// See [`jobs::mark_cancelled`].

@@ -6,17 +6,14 @@ use harvestman_core::time::Timestamp;
 
 use crate::commit::Owner;
 use crate::error::StoreError;
-use crate::event::Event;
-use crate::job::JobStatus;
-use crate::lease::{DAMAGED_JOB, DueWork, Lease, LeaseRoom, Leases};
+use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
 use crate::limits;
-use crate::postgres::jobs::end_early;
+use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
-use crate::postgres::runs::owned_log;
-use crate::postgres::{Postgres, events};
 use crate::prepared::json_text;
-use crate::rows::{due_work, lease, parse_kind, parse_progress, readable_job};
+use crate::rows::{due_work, lease, parse_progress};
+use crate::sql::leases::fail;
 use crate::value::params;
 
 /// Counts living nodes, running shards, those of this node, free ones, and ones that have been free for a while.
@@ -145,28 +142,16 @@ impl Leases for Postgres {
         .await?;
         // Not in the same transaction, which has locked their shards before their jobs.
         for owner in damaged {
-            if let Err(error) = self.fail(owner, now).await {
+            if let Err(error) = self
+                .write(now, move |transaction, now| {
+                    Box::pin(fail(transaction, owner, now))
+                })
+                .await
+            {
                 tracing::warn!(job.id = %owner.job, %error, "cannot end a damaged job; retrying when its lease expires");
             }
         }
         Ok(leases)
-    }
-
-    async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
-        let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
-        self.write(now, move |transaction, now| {
-            Box::pin(async move {
-                let done = query(
-                    "UPDATE harvestman.shard SET lease_until = $4
-                     WHERE job_id = $1 AND no = $2 AND epoch = $3 AND active",
-                )
-                .bind_all(params![job, shard, epoch, now.0.saturating_add(lease_ms)])
-                .execute(transaction)
-                .await?;
-                Ok(done == 1)
-            })
-        })
-        .await
     }
 
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
@@ -191,46 +176,6 @@ impl Leases for Postgres {
                 .bind_all(params![job, shard, now, json_text(&progress)?])
                 .run(transaction)
                 .await
-            })
-        })
-        .await
-    }
-
-    async fn fail_damaged(&self, lease: &Lease, now: Timestamp) -> Result<bool, StoreError> {
-        self.fail(Owner::of(lease), now).await
-    }
-}
-
-impl Postgres {
-    /// See [`crate::Store::fail_damaged`]. Leaves a job of an unknown kind to the version that knows it.
-    async fn fail(&self, owner: Owner, now: Timestamp) -> Result<bool, StoreError> {
-        let Owner { job, shard, epoch } = owner;
-        self.write(now, move |transaction, now| {
-            Box::pin(async move {
-                let Some(mut log) = owned_log(transaction, job, shard, epoch).await? else {
-                    return Ok(false);
-                };
-                let row = query(
-                    "SELECT kind, request, url, base, warnings, created_at FROM harvestman.job WHERE id = $1",
-                )
-                .bind(job)
-                .fetch_one(transaction)
-                .await?;
-                let Ok(kind) = parse_kind(&row) else {
-                    return Ok(false);
-                };
-                end_early(transaction, job, (JobStatus::Failed, Some(DAMAGED_JOB)), now).await?;
-                query(
-                    "UPDATE harvestman.job SET request = $2, url = $3, base = $4, warnings = $5, created_at = $6
-                     WHERE id = $1",
-                )
-                .bind(job)
-                .bind_all(readable_job(&row, now))
-                .execute(transaction)
-                .await?;
-                log.add_end(kind, Event::Failed, now);
-                events::save(transaction, job, &log).await?;
-                Ok(true)
             })
         })
         .await

@@ -1,4 +1,4 @@
-//! Jobs after their start: looked up, cancelled and ended early.
+//! Jobs: inserted, looked up, cancelled and ended early.
 
 use harvestman_core::crawl::Progress;
 use harvestman_core::ids::{JobId, TeamId};
@@ -6,11 +6,14 @@ use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
-use crate::job::{CancelOutcome, JobKind, JobRow, JobStatus, Jobs};
+use crate::job::{CancelOutcome, CreateOutcome, Idempotency, JobKind, JobRow, JobStatus, Jobs, NewJob};
 use crate::prepared::json_text;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
+use crate::sql::activity::insert_activity;
+use crate::sql::idempotency::find_earlier_request;
 use crate::sql::{Connection, Database, Transaction, statement};
 use crate::value::params;
+use uuid::Uuid;
 
 macro_rules! select_jobs {
     ($rest:literal) => {
@@ -24,6 +27,15 @@ macro_rules! select_jobs {
 }
 
 impl<D: Database> Jobs for D {
+    async fn find_earlier_request(
+        &self,
+        team: TeamId,
+        idempotency: &Idempotency,
+        now: Timestamp,
+    ) -> Result<Option<CreateOutcome>, StoreError> {
+        find_earlier_request(&mut self.reader().await?, team, idempotency, now).await
+    }
+
     async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
         self.transact(now, move |transaction, now| {
             Box::pin(async move {
@@ -91,6 +103,62 @@ impl<D: Database> Jobs for D {
     }
 }
 
+/// Inserts the job row; for `admitted` see [`NewJob::values`]. A single scrape runs on `node`.
+pub(crate) async fn insert_job(
+    connection: &mut impl Connection,
+    job: &NewJob,
+    admitted: u32,
+    node: Option<Uuid>,
+) -> Result<(), StoreError> {
+    statement!(
+        "INSERT INTO harvestman.job (id, team_id, key_id, kind, url, request, status, page_limit, admitted,
+            webhook_events, zero_data_retention, retention_ms, created_at, base, node)
+         VALUES ($1, $2, $3, $4, $5, $6, 'scraping', $7, $8, $9, $10, $11, $12, $13, $14)",
+        sqlite: "INSERT INTO job (id, team_id, key_id, kind, url, request, status, page_limit, admitted, webhook_events,
+            zero_data_retention, retention_ms, created_at, base)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'scraping', ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )
+    .bind_all(job.values(admitted))
+    .bind(node)
+    .execute(connection)
+    .await?;
+    if job.webhook.is_some() {
+        insert_receiver(connection, job).await?;
+    }
+    Ok(())
+}
+
+/// Inserts a job with its shard, activity entry and `started` event.
+pub(crate) async fn insert_running_job(
+    connection: &mut impl Transaction,
+    job: &NewJob,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    insert_job(connection, job, 0, None).await?;
+    statement!(
+        "INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)",
+        sqlite: "INSERT INTO shard (job_id, no, progress) VALUES (?1, 0, ?2)",
+    )
+    .bind_all(params![job.id, json_text(&Progress::default())?, now])
+    .execute(connection)
+    .await?;
+    insert_activity(connection, job, None).await?;
+    let mut log = EventLog::of(job.webhook.unwrap_or_default());
+    log.add(job.kind, Event::Started, None, now);
+    connection.save_events(job.id, &log).await
+}
+
+/// Stores the receiver of a job's events. Must run before the first event is added.
+async fn insert_receiver(connection: &mut impl Connection, job: &NewJob) -> Result<(), StoreError> {
+    let request: serde_json::Value = serde_json::from_str(&job.request)
+        .map_err(|error| StoreError::Unreadable(format!("the request of a job: {error}")))?;
+    let webhook = request.get("webhook").map(serde_json::Value::to_string);
+    statement!("INSERT INTO harvestman.receiver (job_id, webhook) VALUES ($1, $2)")
+        .bind_all(params![job.id, webhook])
+        .run(connection)
+        .await
+}
+
 /// Marks a job as cancelled. Pages whose fetch had not begun no longer count as admitted, so that `admitted` is the
 /// number of pages attempted. Returns false if the job was not running.
 pub(crate) async fn mark_cancelled(
@@ -131,9 +199,14 @@ pub(crate) async fn end_early(
     .bind_all(params![job, now, in_flight, status.as_str(), error])
     .execute(connection)
     .await?;
+    stop_shards(connection, job).await?;
+    Ok(ended == 1)
+}
+
+/// Prevents any shard of the job from being leased again.
+pub(crate) async fn stop_shards(connection: &mut impl Connection, job: JobId) -> Result<(), StoreError> {
     statement!("UPDATE harvestman.shard SET active = false WHERE job_id = $1")
         .bind(job)
-        .execute(connection)
-        .await?;
-    Ok(ended == 1)
+        .run(connection)
+        .await
 }

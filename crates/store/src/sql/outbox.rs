@@ -1,4 +1,5 @@
-//! Reads the webhook outbox, and makes events due again.
+//! Leases due webhook events to deliverers and records the results of attempts. A node frees and records only what it
+//! has leased itself.
 
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
@@ -6,12 +7,141 @@ use harvestman_core::webhook::DeliveryState;
 
 use crate::columns::Columns;
 use crate::error::StoreError;
-use crate::outbox::{DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
-use crate::rows::{attempt, delivery, due_event, job_error, subject_of_job, subject_of_page};
-use crate::sql::{Connection, Database, Snapshot, Statement, statement};
+use crate::outbox::{AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
+use crate::rows::{
+    attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
+};
+use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, statement};
 use crate::value::params;
+use harvestman_core::api::console::DeliveryAttempt;
 
 impl<D: Database> Outbox for D {
+    async fn lease_receivers(
+        &self,
+        now: Timestamp,
+        lease_ms: u64,
+        limit: u32,
+        except: &[TeamId],
+    ) -> Result<Vec<(JobId, TeamId)>, StoreError> {
+        let due = statement!(
+            "SELECT 1 FROM harvestman.receiver
+             WHERE due_at <= harvestman.clock($1) AND lease_until <= harvestman.clock($1) LIMIT 1",
+        )
+        .bind(now)
+        .fetch_optional(&mut self.reader().await?)
+        .await?;
+        if due.is_none() {
+            return Ok(Vec::new());
+        }
+        let node = self.node();
+        let except: Vec<_> = except.iter().map(|team| team.0).collect();
+        // Fairness: the receiver that has waited longest since its last turn comes first, however many events it has.
+        self.transact(now, move |transaction, now| {
+            Box::pin(async move {
+                statement!(
+                    "UPDATE harvestman.receiver SET lease_until = $2, node = $5
+                     FROM (SELECT job_id AS id, team_id
+                        FROM harvestman.receiver JOIN harvestman.job ON job.id = job_id
+                        WHERE due_at <= $1 AND lease_until <= $1 AND team_id <> ALL ($4)
+                        ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE OF receiver SKIP LOCKED) AS due
+                     WHERE job_id = due.id RETURNING job_id, team_id",
+                    sqlite: "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
+                        SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
+                        WHERE due_at <= ?1 AND lease_until <= ?1
+                            AND hex(team_id) NOT IN (SELECT value FROM json_each(?4))
+                        ORDER BY lease_until, due_at LIMIT ?3)
+                     RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
+                )
+                .bind_all(params![now, now.0.saturating_add(lease_ms), limit, except, node])
+                .read_all(transaction, leased_receiver).await
+            })
+        })
+        .await
+    }
+
+    async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
+        let node = self.node();
+        self.transact(now, move |transaction, now| {
+            Box::pin(async move {
+                statement!(
+                    "UPDATE harvestman.receiver SET lease_until = $2, node = NULL WHERE job_id = $1 AND node = $3",
+                    sqlite: "UPDATE receiver SET lease_until = ?2 WHERE job_id = ?1",
+                )
+                .bind_all(params![job, now, node])
+                .run(transaction)
+                .await
+            })
+        })
+        .await
+    }
+
+    async fn finish_attempt(
+        &self,
+        event: &DueEvent,
+        attempt: &DeliveryAttempt,
+        end: AttemptEnd,
+        lease_until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let (job, event_no, attempts, node) = (event.job, event.event_no, event.attempts, self.node());
+        let attempt = attempt.clone();
+        // Times that the caller computed are moved by the difference between its clock and the database's.
+        self.transact(attempt.at, move |transaction, now| {
+            Box::pin(async move {
+                let here = |at: Timestamp| (now.0 + at.0).saturating_sub(attempt.at.0);
+                let (state, next) = end.state();
+                let next = next.map(here);
+                let noted = statement!(
+                    "UPDATE harvestman.outbox SET state = $4, attempts = attempts + 1,
+                        next_attempt_at = coalesce($5, next_attempt_at)
+                     WHERE job_id = $1 AND event_no = $2 AND attempts = $3 AND state = 'pending'",
+                )
+                .bind_all(params![job, event_no, attempts, state.as_str(), next])
+                .execute(transaction)
+                .await?;
+                if noted == 0 {
+                    return Ok(false);
+                }
+                statement!(
+                    "INSERT INTO harvestman.delivery (job_id, event_no, attempt, at, duration_ms, status_code, error)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                )
+                .bind_all(params![
+                    job,
+                    event_no,
+                    attempts + 1,
+                    attempt.at,
+                    attempt.duration_ms,
+                    attempt.status,
+                    attempt.error,
+                ])
+                .execute(transaction)
+                .await?;
+                // Waits for a transaction that adds an event, so that the next statement sees the event.
+                statement!("SELECT 1 FROM harvestman.receiver WHERE job_id = $1 FOR NO KEY UPDATE")
+                    .bind(job)
+                    .lock(transaction)
+                    .await?;
+                statement!(
+                    "UPDATE harvestman.receiver
+                     SET lease_until = CASE node WHEN $3 THEN $2 ELSE lease_until END, due_at = (
+                        SELECT min(next_attempt_at) FROM harvestman.outbox WHERE job_id = $1 AND state = 'pending')
+                     WHERE job_id = $1",
+                    sqlite: "UPDATE receiver SET lease_until = ?2, due_at = (
+                        SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
+                     WHERE job_id = ?1",
+                )
+                .bind_all(params![job, here(lease_until), node])
+                .execute(transaction)
+                .await?;
+                if state == DeliveryState::Delivered {
+                    transaction.delete_delivered_document(job, event_no).await?;
+                }
+                Ok(true)
+            })
+        })
+        .await
+    }
+
     async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         // In the caller's time: only the remaining wait matters, whatever the caller's clock says.
         statement!(

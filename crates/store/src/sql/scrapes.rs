@@ -1,14 +1,24 @@
-//! Reads what is needed to repeat a scrape or a page of a larger job.
+//! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
+//! scrape or a page of a larger job.
 
 use harvestman_core::ids::{ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 
+use crate::account::Account;
 use crate::columns::Columns;
+use crate::commit::NewPage;
 use crate::error::StoreError;
+use crate::job::NewJob;
+use crate::prepared::{PreparedDocument, ScrapeEnd};
 use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
 use crate::scrape::{OriginState, ScrapeOrigin, StoredScrape, StoredScrapes};
-use crate::sql::{Connection, Database, statement};
+use crate::sql::activity::insert_activity;
+use crate::sql::jobs::insert_job;
+use crate::sql::{Connection, Database, Transaction, statement};
+use crate::usage::UsageChange;
 use crate::value::params;
+use harvestman_core::ids::JobId;
+use uuid::Uuid;
 
 impl<D: Database> StoredScrapes for D {
     async fn scrape(
@@ -108,4 +118,71 @@ async fn failed_page_of(
     .bind_all(params![id, team, now])
     .read_optional(connection, failed_page)
     .await
+}
+
+pub(crate) async fn begin(
+    connection: &mut impl Transaction,
+    job: &NewJob,
+    node: Option<Uuid>,
+) -> Result<(), StoreError> {
+    insert_job(connection, job, 1, node).await?;
+    insert_activity(connection, job, None).await
+}
+
+pub(crate) async fn finish(
+    connection: &mut impl Transaction,
+    job: JobId,
+    end: ScrapeEnd,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    match end {
+        ScrapeEnd::Document { document, credits } => {
+            store_document(connection, job, document, credits, now).await
+        }
+        ScrapeEnd::Failed { error, status, body } => {
+            statement!(
+                "UPDATE harvestman.job SET status = 'failed', failed = 1,
+                    error = CASE zero_data_retention WHEN 0 THEN $2 END, answer_status = $3,
+                    answer_body = CASE zero_data_retention WHEN 0 THEN $4 END,
+                    completed_at = $5, expires_at = $5 + retention_ms
+                 WHERE id = $1 AND status = 'scraping'",
+            )
+            .bind_all(params![job, error, status, body, now])
+            .run(connection)
+            .await
+        }
+    }
+}
+
+async fn store_document(
+    connection: &mut impl Transaction,
+    job: JobId,
+    mut document: PreparedDocument,
+    credits: u32,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let row = statement!(
+        "UPDATE harvestman.job SET status = 'completed', completed = 1, credits = $2, completed_at = $3,
+            expires_at = $3 + retention_ms
+         WHERE id = $1 AND status = 'scraping'
+         RETURNING team_id, key_id, kind, zero_data_retention",
+    )
+    .bind_all(params![job, credits, now])
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(()) };
+    // A scrape has the id of its job, whatever the document says.
+    document.scrape_id = Some(job.0.into_bytes());
+    let kept = row.count("zero_data_retention")? == 0;
+    let account = Account::read(&row, job)?;
+    let page = NewPage {
+        seq: 1,
+        key: None,
+        document: kept.then_some(document),
+        credits,
+    };
+    connection.store_pages(&account, vec![page], now).await?;
+    connection
+        .add_to_sums(&account, UsageChange::page(credits), now)
+        .await
 }

@@ -20,7 +20,7 @@ impl<D: Database> SessionFiles for D {
                 // Serializes the files of the session, so that each gets a number of its own.
                 statement!("SELECT id FROM harvestman.session WHERE id = $1 FOR NO KEY UPDATE")
                     .bind(file.session)
-                    .fetch_optional(transaction)
+                    .lock(transaction)
                     .await?;
                 statement!(
                     "INSERT INTO harvestman.session_file (session_id, no, is_upload, name, content_type, url,

@@ -1,4 +1,4 @@
-//! Browser sessions after their start: ended and charged in one transaction, exactly once.
+//! Browser sessions: created with their activity entry, ended and charged in one transaction, exactly once.
 
 use harvestman_core::billing;
 use harvestman_core::ids::{JobId, ScrapeId, SessionId, TeamId};
@@ -8,12 +8,59 @@ use crate::account::Account;
 use crate::error::StoreError;
 use crate::limits;
 use crate::rows::session_row;
-use crate::session::{SessionRow, Sessions};
+use crate::session::{NewSession, SessionRow, Sessions};
+use crate::sql::activity::insert_activity;
 use crate::sql::session_files::keep_as_long_as_session;
 use crate::sql::{Connection, Database, Transaction, statement};
 use crate::value::params;
 
 impl<D: Database> Sessions for D {
+    async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
+        let (session, node) = (session.clone(), self.node());
+        self.transact(session.call.created_at, move |transaction, _| {
+            Box::pin(async move {
+                let call = &session.call;
+                statement!(
+                    "INSERT INTO harvestman.session (id, team_id, key_id, kind, scrape_id, stream_web_view,
+                        created_at, last_activity_at, expires_at, node)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)",
+                    sqlite: "INSERT INTO session (id, team_id, key_id, kind, scrape_id, stream_web_view, created_at,
+                        last_activity_at, expires_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
+                )
+                .bind_all(params![
+                    call.id,
+                    call.team,
+                    call.key,
+                    call.kind.as_str(),
+                    session.scrape,
+                    session.stream_web_view,
+                    call.created_at,
+                    session.expires_at,
+                    node,
+                ])
+                .execute(transaction)
+                .await?;
+                insert_activity(transaction, call, None).await
+            })
+        })
+        .await
+    }
+
+    async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
+        let (ids, times): (Vec<_>, Vec<_>) = uses.iter().map(|(id, at)| (id.0, at.0)).unzip();
+        statement!(
+                    "UPDATE harvestman.session SET last_activity_at = greatest(last_activity_at, used.at)
+                     FROM unnest($1, $2) AS used (id, at) WHERE session.id = used.id AND ended_at IS NULL",
+sqlite: "UPDATE session SET last_activity_at = max(last_activity_at, ?2 ->> used.key) FROM json_each(?1) AS used
+             WHERE session.id = unhex(used.value) AND ended_at IS NULL",
+        )
+        .bind_all(params![ids, times])
+        .write(self)
+        .await
+        .map(drop)
+    }
+
     async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
         self.transact(Timestamp(0), move |transaction, _| {
             Box::pin(async move {

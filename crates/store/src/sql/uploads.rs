@@ -25,7 +25,7 @@ impl<D: Database> Uploads for D {
                 // Serializes the reservations of the team, so that the count holds.
                 statement!("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
                     .bind(new.team)
-                    .fetch_optional(transaction)
+                    .lock(transaction)
                     .await?;
                 let reserved = statement!(
                     "INSERT INTO harvestman.upload (id, token, team_id, name, content_type, expires_at)

@@ -18,8 +18,9 @@ use crate::monitor::{
     StartOutcome,
 };
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
+use crate::sql::jobs::insert_job;
 use crate::sqlite::credits::charge_call;
-use crate::sqlite::jobs::{end_early, insert_job};
+use crate::sqlite::jobs::end_early;
 use crate::sqlite::monitors::fail_check;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
@@ -305,7 +306,7 @@ async fn start(
     if overlaps && check.due.is_none() {
         return Ok(StartOutcome::Overlap);
     }
-    insert_job(connection, job, 0).await?;
+    insert_job(connection, job, 0, None).await?;
     let (status, ended, lease_until) = match overlaps {
         true => (CheckStatus::SkippedOverlap, Some(job.created_at), None),
         false => (CheckStatus::Queued, None, Some(Timestamp(0))),

@@ -7,11 +7,10 @@ use harvestman_core::ids::JobId;
 
 use crate::continuation::{Continuations, KnownUrls};
 use crate::error::StoreError;
-use crate::idempotency::IdempotentRequest;
 use crate::job::{ContinueOutcome, NewJob};
 use crate::rows::parse_progress;
+use crate::sql::jobs::insert_running_job;
 use crate::sqlite::Sqlite;
-use crate::sqlite::jobs::insert_running_job;
 use crate::sqlite::prepared::json_text;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
@@ -54,7 +53,7 @@ async fn continue_crawl(
         return Ok(refusal);
     }
     let progress = known.progress(parse_progress(&row)?);
-    insert_running_job(connection, &IdempotentRequest::of(job, None), job).await?;
+    insert_running_job(connection, job, job.created_at).await?;
     query("UPDATE shard SET progress = ?2 WHERE job_id = ?1")
         .bind_all(params![job.id, json_text(&progress)?])
         .execute(&mut *connection)

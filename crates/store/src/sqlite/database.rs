@@ -8,13 +8,17 @@ use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
 
 use crate::account::Account;
+use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::key_uses::KeyUses;
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, Work};
-use crate::sqlite::credits::charge_part;
+use crate::sqlite::commit::insert_pages;
+use crate::sqlite::credits::{add_to_sums, charge_part};
 use crate::sqlite::query::{Query, query};
-use crate::sqlite::{Sqlite, events, monitors};
+use crate::sqlite::{Sqlite, events, monitors, zero_retention};
+use crate::usage::UsageChange;
+use uuid::Uuid;
 
 impl Database for Sqlite {
     type Reader = PoolConnection<Driver>;
@@ -40,6 +44,10 @@ impl Database for Sqlite {
     /// Does not wait for the write.
     async fn write_optional(&self, statement: Statement) {
         self.writer.post(|connection| Box::pin(statement.run(connection)));
+    }
+
+    fn node(&self) -> Option<Uuid> {
+        None
     }
 
     fn key_uses(&self) -> &KeyUses {
@@ -93,6 +101,10 @@ impl Snapshot for sqlx::Transaction<'static, Driver> {
 }
 
 impl Transaction for SqliteConnection {
+    async fn lock(&mut self, _: Statement) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     async fn charge_once(
         &mut self,
         account: &Account,
@@ -102,6 +114,28 @@ impl Transaction for SqliteConnection {
     ) -> Result<(), StoreError> {
         let credits = u32::try_from(credits).unwrap_or(u32::MAX);
         charge_part(self, account, reason, (0, credits), at).await
+    }
+
+    async fn add_to_sums(
+        &mut self,
+        account: &Account,
+        used: UsageChange,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        add_to_sums(self, account, used, now).await
+    }
+
+    async fn store_pages(
+        &mut self,
+        account: &Account,
+        pages: Vec<NewPage>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        insert_pages(self, account, pages, now).await
+    }
+
+    async fn delete_delivered_document(&mut self, job: JobId, event_no: u64) -> Result<(), StoreError> {
+        zero_retention::delete_delivered_document(self, job, event_no).await
     }
 
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {

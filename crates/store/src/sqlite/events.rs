@@ -6,7 +6,6 @@ use harvestman_core::ids::JobId;
 
 use crate::error::StoreError;
 use crate::event::EventLog;
-use crate::job::NewJob;
 use crate::sql::outbox::make_due;
 use crate::sqlite::query::query;
 use crate::value::params;
@@ -51,17 +50,6 @@ pub(crate) async fn save(
     insert(connection, job, log).await?;
     query("UPDATE job SET event_count = ?2, last_event_at = ?3 WHERE id = ?1")
         .bind_all(params![job, log.count, log.last_at])
-        .run(connection)
-        .await
-}
-
-/// Stores the receiver of a job's events. Must run before the first event is added.
-pub(crate) async fn insert_receiver(
-    connection: &mut SqliteConnection,
-    job: &NewJob,
-) -> Result<(), StoreError> {
-    query("INSERT INTO receiver (job_id, webhook) VALUES (?1, ?2 -> '$.webhook')")
-        .bind_all(params![job.id, job.request.clone()])
         .run(connection)
         .await
 }

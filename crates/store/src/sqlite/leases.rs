@@ -8,15 +8,12 @@ use harvestman_core::time::Timestamp;
 
 use crate::commit::Owner;
 use crate::error::StoreError;
-use crate::event::{Event, EventLog};
-use crate::job::JobStatus;
-use crate::lease::{DAMAGED_JOB, DueWork, Lease, LeaseRoom, Leases};
-use crate::rows::{due_work, lease, parse_kind, readable_job};
-use crate::sqlite::jobs::end_early;
+use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
+use crate::rows::{due_work, lease};
+use crate::sql::leases::fail;
+use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::{Columns, bad_column};
-use crate::sqlite::runs::owns;
-use crate::sqlite::{Sqlite, events};
 use crate::value::params;
 
 /// Steps from team to team, and looks at their newest jobs first, which are the most likely to be free. `CROSS JOIN` fixes
@@ -106,18 +103,6 @@ impl Leases for Sqlite {
         .await
     }
 
-    async fn renew(&self, lease: &Lease, now: Timestamp, lease_ms: u64) -> Result<bool, StoreError> {
-        let until = now.0.saturating_add(lease_ms);
-        let done = query(
-            "UPDATE shard SET lease_until = ?4
-             WHERE job_id = ?1 AND no = ?2 AND epoch = ?3 AND active = 1",
-        )
-        .bind_all(params![lease.job, lease.shard, lease.epoch, until])
-        .write(&self.writer)
-        .await?;
-        Ok(done == 1)
-    }
-
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         query(
             // A regular release: the pages in flight were not the cause of a crash.
@@ -130,43 +115,6 @@ impl Leases for Sqlite {
         .await?;
         Ok(())
     }
-
-    async fn fail_damaged(&self, lease: &Lease, now: Timestamp) -> Result<bool, StoreError> {
-        let owner = Owner::of(lease);
-        self.write(move |connection| Box::pin(fail(connection, owner, now)))
-            .await
-    }
-}
-
-/// See [`crate::Store::fail_damaged`]. Leaves a job of an unknown kind to the version that knows it.
-async fn fail(connection: &mut SqliteConnection, owner: Owner, now: Timestamp) -> Result<bool, StoreError> {
-    let Owner { job, shard, epoch } = owner;
-    if !owns(connection, job, shard, epoch).await? {
-        return Ok(false);
-    }
-    let row = query(
-        "SELECT kind, request, url, base, warnings, created_at, webhook_events, event_count, last_event_at
-         FROM job WHERE id = ?1",
-    )
-    .bind(job)
-    .fetch_one(&mut *connection)
-    .await?;
-    let Ok(kind) = parse_kind(&row) else {
-        return Ok(false);
-    };
-    if !end_early(connection, job, (JobStatus::Failed, Some(DAMAGED_JOB)), now).await? {
-        return Ok(false);
-    }
-    query("UPDATE job SET request = ?2, url = ?3, base = ?4, warnings = ?5, created_at = ?6 WHERE id = ?1")
-        .bind(job)
-        .bind_all(readable_job(&row, now))
-        .execute(&mut *connection)
-        .await?;
-    if let Ok(mut log) = EventLog::read(&row) {
-        log.add_end(kind, Event::Failed, now);
-        events::save(connection, job, &log).await?;
-    }
-    Ok(true)
 }
 
 async fn lease_of(

@@ -8,8 +8,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::prepared::blocking;
 pub(crate) use crate::prepared::{
-    PreparedDocument, PreparedSettled, PreparedVersion, compress, json_text, prepare_events, prepare_settled,
-    source_word,
+    PreparedSettled, PreparedVersion, compress, json_text, prepare_settled, source_word,
 };
 
 /// A list of URLs as a JSON array, for a statement over `json_each`.

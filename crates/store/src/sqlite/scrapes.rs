@@ -7,26 +7,19 @@ use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
-use crate::account::Account;
-use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
-use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
+use crate::prepared::{ScrapeEnd, scrape_job};
 use crate::scrape::{ScrapeResult, Scrapes};
-use crate::sql::activity::insert_activity;
+use crate::sql::scrapes::{begin, finish};
 use crate::sqlite::Sqlite;
-use crate::sqlite::commit::insert_pages;
-use crate::sqlite::credits::add_to_sums;
-use crate::sqlite::jobs::insert_job;
 use crate::sqlite::query::query;
-use crate::sqlite::rows::Columns;
-use crate::usage::UsageChange;
 use crate::value::params;
 
 impl Scrapes for Sqlite {
     async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
         let job = scrape_job(job);
-        self.write(move |connection| Box::pin(async move { begin(connection, &job).await }))
+        self.write(move |connection| Box::pin(async move { begin(connection, &job, None).await }))
             .await
     }
 
@@ -86,7 +79,7 @@ async fn record(
             (document, credits)
         }
         end => {
-            begin(connection, &job).await?;
+            begin(connection, &job, None).await?;
             return finish(connection, job.id, end, now).await;
         }
     };
@@ -118,67 +111,6 @@ async fn record(
         .await
 }
 
-async fn begin(connection: &mut SqliteConnection, job: &NewJob) -> Result<(), StoreError> {
-    insert_job(connection, job, 1).await?;
-    insert_activity(connection, job, None).await
-}
-
-async fn finish(
-    connection: &mut SqliteConnection,
-    job: JobId,
-    end: ScrapeEnd,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    match end {
-        ScrapeEnd::Document { document, credits } => {
-            store_document(connection, job, document, credits, now).await
-        }
-        ScrapeEnd::Failed { error, status, body } => {
-            query(
-                "UPDATE job SET status = 'failed', failed = 1,
-                    error = CASE zero_data_retention WHEN 0 THEN ?2 END, answer_status = ?3,
-                    answer_body = CASE zero_data_retention WHEN 0 THEN ?4 END,
-                    completed_at = ?5, expires_at = ?5 + retention_ms
-                 WHERE id = ?1 AND status = 'scraping'",
-            )
-            .bind_all(params![job, error, status, body, now])
-            .run(connection)
-            .await
-        }
-    }
-}
-
-async fn store_document(
-    connection: &mut SqliteConnection,
-    job: JobId,
-    mut document: PreparedDocument,
-    credits: u32,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let row = query(
-        "UPDATE job SET status = 'completed', completed = 1, credits = ?2, completed_at = ?3,
-            expires_at = ?3 + retention_ms
-         WHERE id = ?1 AND status = 'scraping'
-         RETURNING team_id, key_id, kind, zero_data_retention",
-    )
-    .bind_all(params![job, credits, now])
-    .fetch_optional(&mut *connection)
-    .await?;
-    let Some(row) = row else { return Ok(()) };
-    // A scrape has the id of its job, whatever the document says.
-    document.scrape_id = Some(job.0.into_bytes());
-    let kept = row.count("zero_data_retention")? == 0;
-    let account = Account::read(&row, job)?;
-    let page = NewPage {
-        seq: 1,
-        key: None,
-        document: kept.then_some(document),
-        credits,
-    };
-    insert_pages(connection, &account, vec![page], now).await?;
-    add_to_sums(connection, &account, UsageChange::page(credits), now).await
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;
@@ -189,6 +121,7 @@ mod tests {
 
     use super::*;
     use crate::job::JobKind;
+    use crate::prepared::PreparedDocument;
     use crate::sqlite::migrate::{self, MIGRATIONS};
 
     const NOW: Timestamp = Timestamp(1_769_850_300_000);
@@ -219,7 +152,7 @@ mod tests {
         if in_one_query {
             record(&mut connection, job.clone(), end, NOW).await.unwrap();
         } else {
-            begin(&mut connection, job).await.unwrap();
+            begin(&mut connection, job, None).await.unwrap();
             finish(&mut connection, job.id, end, NOW).await.unwrap();
         }
         let mut rows = Vec::new();

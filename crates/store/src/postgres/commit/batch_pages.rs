@@ -19,7 +19,7 @@ use crate::value::params;
 
 /// See [`crate::Store::add_pages`].
 pub(crate) async fn add_to_batch(
-    transaction: &Transaction,
+    transaction: &mut Transaction,
     request: IdempotentRequest,
     lists: Vec<UrlRows>,
     now: Timestamp,

@@ -12,7 +12,6 @@ use crate::error::StoreError;
 use crate::event::Event;
 use crate::idempotency::IdempotentRequest;
 use crate::job::{AddPagesOutcome, CreateOutcome, JobStatus};
-use crate::sqlite::jobs::{find_earlier_request, store_idempotency_key};
 use crate::sqlite::prepared::UrlList;
 use crate::sqlite::query::query;
 
@@ -23,7 +22,7 @@ pub(crate) async fn add_to_batch(
     lists: Vec<UrlList>,
     now: Timestamp,
 ) -> Result<AddPagesOutcome, StoreError> {
-    match find_earlier_request(connection, request.team, request.idempotency.as_ref(), now).await? {
+    match request.find(connection, now).await? {
         None => {}
         Some(CreateOutcome::Repeated(id)) => return Ok(AddPagesOutcome::Repeated(id)),
         Some(_) => return Ok(AddPagesOutcome::KeyReused),
@@ -43,7 +42,7 @@ pub(crate) async fn add_to_batch(
         }
         write(connection, &job, now).await?;
     }
-    store_idempotency_key(connection, &request, now).await?;
+    request.store_or_find(connection, now).await?;
     Ok(AddPagesOutcome::Added(new))
 }
 

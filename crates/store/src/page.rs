@@ -32,8 +32,17 @@ pub struct PageFacts {
 }
 
 operations! {
-    /// Documents of jobs with pages.
-    trait Documents {
+    /// Deletion of documents.
+    trait ZeroRetention {
+        /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
+        /// caller. With zero data retention, those that no pending webhook event needs are deleted.
+        async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError>;
+    }
+}
+
+operations! {
+    /// Results of jobs with pages.
+    trait Pages {
         /// Returns documents after the first `skip`, in order of completion: at most `limit`, and at most
         /// `max_bytes` of JSON text with separators, but always at least one.
         async fn documents(
@@ -44,15 +53,6 @@ operations! {
             max_bytes: usize,
         ) -> Result<DocumentChunk, StoreError>;
 
-        /// Records that the documents after the first `skip`, up to and including number `upto`, reached their
-        /// caller. With zero data retention, those that no pending webhook event needs are deleted.
-        async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError>;
-    }
-}
-
-operations! {
-    /// What is stored about the pages of jobs.
-    trait Pages {
         /// Returns for each of the first `limit` pages, in order of completion, the index (from 0, in the same
         /// list) of the page with the first link to it. `None` when no link led there, or the linking page is not
         /// in the list. Empty with zero data retention.

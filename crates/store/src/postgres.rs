@@ -14,19 +14,16 @@ mod credits;
 mod database;
 pub(crate) mod encryption;
 mod events;
-mod expiry;
 mod import;
 mod jobs;
 mod leases;
 mod migrate;
 mod monitors;
 mod nodes;
-mod pages;
 mod partitions;
 mod profiles;
 mod query;
 mod rows;
-mod scrapes;
 mod search;
 mod shares;
 mod signals;
@@ -55,6 +52,7 @@ use crate::postgres::cache::Cache;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
+use crate::sql::expiry;
 
 /// An open database.
 #[derive(Debug)]

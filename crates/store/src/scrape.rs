@@ -70,7 +70,7 @@ pub enum OriginState {
 }
 
 operations! {
-    /// Single scrapes, as they are written.
+    /// Single scrapes.
     trait Scrapes {
         /// Creates a running scrape and its activity entry. The job id is the scrape id.
         async fn begin_scrape(&self, #[seal_request &] job: &NewJob) -> Result<(), StoreError>;
@@ -91,12 +91,7 @@ operations! {
             result: ScrapeResult<'_>,
             now: Timestamp,
         ) -> Result<(), StoreError>;
-    }
-}
 
-operations! {
-    /// What is needed to return or repeat a scrape.
-    trait StoredScrapes {
         /// Returns a scrape of the team, or a page of one of its jobs, by scrape id. `None` when it is unknown,
         /// expired, of another team, or without data retention.
         async fn scrape(

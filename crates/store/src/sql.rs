@@ -6,6 +6,7 @@
 pub(crate) mod activity;
 pub(crate) mod cache;
 pub(crate) mod encryption;
+pub(crate) mod expiry;
 mod feedback;
 pub(crate) mod files;
 mod idempotency;
@@ -21,21 +22,25 @@ pub(crate) mod sessions;
 mod teams;
 pub(crate) mod uploads;
 mod usage;
+pub(crate) mod zero_retention;
 
+use std::future::ready;
 use std::pin::Pin;
 
 use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::account::Account;
 use crate::columns::Columns;
 use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::EventLog;
+use crate::job::NewJob;
 use crate::key_uses::KeyUses;
+use crate::prepared::ScrapeEnd;
 use crate::usage::UsageChange;
 use crate::value::Value;
-use uuid::Uuid;
 
 /// The future of the work of a transaction.
 pub(crate) type Work<'c, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'c>>;
@@ -60,6 +65,9 @@ pub(crate) trait Database: Sync {
 
     /// Runs a statement whose failure affects nobody.
     fn write_optional(&self, statement: Statement) -> impl Future<Output = ()> + Send;
+
+    /// Removes deleted content from the log of the database, if the engine can.
+    fn clear_log(&self) {}
 
     /// Returns the id of this process among the nodes of the database; `None` if no other node uses it.
     fn node(&self) -> Option<Uuid>;
@@ -99,7 +107,9 @@ pub(crate) trait Snapshot: Connection {
 /// A transaction that writes, with what each engine writes in its own way.
 pub(crate) trait Transaction: Connection {
     /// Locks the rows that a statement selects. SQLite, whose transactions wait for each other, does not run it.
-    fn lock(&mut self, statement: Statement) -> impl Future<Output = Result<(), StoreError>> + Send;
+    fn lock(&mut self, _: Statement) -> impl Future<Output = Result<(), StoreError>> + Send {
+        ready(Ok(()))
+    }
 
     /// Charges a call or a session: one ledger entry, and the sums.
     fn charge_once(
@@ -118,6 +128,23 @@ pub(crate) trait Transaction: Connection {
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// Stores a scrape that has already ended, on this node.
+    fn record_scrape(
+        &mut self,
+        job: NewJob,
+        end: ScrapeEnd,
+        node: Option<Uuid>,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send
+    where
+        Self: Sized,
+    {
+        async move {
+            scrapes::begin(self, &job, node).await?;
+            scrapes::finish(self, job.id, end, now).await
+        }
+    }
+
     /// Stores pages and charges them.
     fn store_pages(
         &mut self,
@@ -126,13 +153,28 @@ pub(crate) trait Transaction: Connection {
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Deletes the document of a delivered webhook event, which is no longer pending, if its job has zero data
-    /// retention.
-    fn delete_delivered_document(
+    /// Deletes documents of pages after `skip` up to `upto` of a job with zero data retention; with `with_pending` also
+    /// those that a pending webhook event needs.
+    fn delete_documents(
         &mut self,
         job: JobId,
-        event_no: u64,
+        skip: u64,
+        upto: u64,
+        with_pending: bool,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Deletes some documents of an expired job that are stored apart from its pages. Returns how many.
+    fn delete_bodies(&mut self, _: JobId) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        ready(Ok(0))
+    }
+
+    /// Deletes some limits that nodes shared too long ago. Returns how many.
+    fn delete_old_limits(&mut self, _: Timestamp) -> impl Future<Output = Result<u64, StoreError>> + Send {
+        ready(Ok(0))
+    }
+
+    /// Deletes a part of a deleted monitor. Returns false if there is none.
+    fn delete_monitors(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
 
     /// Stores the added events of a job outside a commit.
     fn save_events(
@@ -273,6 +315,7 @@ const REWRITES: &[(&str, &str)] = &[
     ("::text", ""),
     (" COLLATE \"C\"", ""),
     (" FOR NO KEY UPDATE OF team", ""),
+    (" FOR NO KEY UPDATE SKIP LOCKED", ""),
     (" FOR NO KEY UPDATE", ""),
     (" FOR UPDATE SKIP LOCKED", ""),
 ];

@@ -14,7 +14,6 @@ mod credits;
 mod database;
 pub(crate) mod encryption;
 mod events;
-mod expiry;
 mod export;
 pub(crate) mod folder;
 mod index;
@@ -24,7 +23,6 @@ mod leases;
 mod migrate;
 mod monitors;
 mod open;
-mod pages;
 mod prepared;
 mod profiles;
 mod query;
@@ -47,7 +45,7 @@ use harvestman_core::time::Timestamp;
 use crate::error::StoreError;
 use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
-use crate::sql::Work;
+use crate::sql::{Work, expiry};
 use crate::sqlite::writer::Writer;
 
 /// An open database.
@@ -96,6 +94,6 @@ impl Lifecycle for Sqlite {
     }
 
     async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
-        expiry::expire(&self.writer, now).await
+        expiry::expire(self, now).await
     }
 }

@@ -4,6 +4,7 @@ use deadpool_postgres::Object;
 use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
 use tokio_postgres::{Client, Row};
+use uuid::Uuid;
 
 use crate::account::Account;
 use crate::commit::NewPage;
@@ -14,10 +15,9 @@ use crate::postgres::commit::PageRows;
 use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
-use crate::postgres::{Postgres, events, monitors, zero_retention};
+use crate::postgres::{Postgres, events, monitors, shares, zero_retention};
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction as WriteTransaction, Work};
 use crate::usage::UsageChange;
-use uuid::Uuid;
 
 impl Database for Postgres {
     type Reader = Object;
@@ -130,8 +130,22 @@ impl WriteTransaction for Transaction {
         PageRows::of(pages).store(self, account, now).await
     }
 
-    async fn delete_delivered_document(&mut self, job: JobId, event_no: u64) -> Result<(), StoreError> {
-        zero_retention::delete_delivered_document(self, job, event_no).await
+    async fn delete_documents(
+        &mut self,
+        job: JobId,
+        skip: u64,
+        upto: u64,
+        with_pending: bool,
+    ) -> Result<(), StoreError> {
+        zero_retention::delete_documents(self, job, skip, upto, with_pending).await
+    }
+
+    async fn delete_old_limits(&mut self, now: Timestamp) -> Result<u64, StoreError> {
+        shares::delete_old(self, now).await
+    }
+
+    async fn delete_monitors(&mut self) -> Result<bool, StoreError> {
+        monitors::delete_some(self).await
     }
 
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {

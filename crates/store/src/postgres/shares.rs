@@ -7,7 +7,7 @@ use std::time::Duration;
 use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Row;
+use tokio_postgres::{Client, Row};
 use uuid::Uuid;
 
 use crate::clock::clock;
@@ -224,4 +224,24 @@ async fn spent(
     rows.iter()
         .map(|row| Ok((TeamId(row.id("team_id")?), row.count("spent")?)))
         .collect()
+}
+
+/// Deletes some rates and turns of hosts that nothing has used for long. Returns how many.
+pub(crate) async fn delete_old(client: &Client, now: Timestamp) -> Result<u64, StoreError> {
+    let mut deleted = 0;
+    for statement in [
+        "DELETE FROM harvestman.rate_window WHERE subject IN (SELECT subject
+            FROM harvestman.rate_window WHERE since <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+        "DELETE FROM harvestman.host WHERE host IN (SELECT host FROM harvestman.host
+            WHERE greatest(next_at, paused_until) <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)",
+    ] {
+        deleted += query(statement)
+            .bind_all(params![
+                now.0.saturating_sub(limits::SHARED_ROWS_MS),
+                limits::EXPIRY_ROWS
+            ])
+            .execute(client)
+            .await?;
+    }
+    Ok(deleted)
 }

@@ -3,6 +3,7 @@
 use harvestman_core::crawl::Progress;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::event::{Event, EventLog};
@@ -13,7 +14,6 @@ use crate::sql::activity::insert_activity;
 use crate::sql::idempotency::find_earlier_request;
 use crate::sql::{Connection, Database, Transaction, statement};
 use crate::value::params;
-use uuid::Uuid;
 
 macro_rules! select_jobs {
     ($rest:literal) => {

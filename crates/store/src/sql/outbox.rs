@@ -1,6 +1,7 @@
 //! Leases due webhook events to deliverers and records the results of attempts. A node frees and records only what it
 //! has leased itself.
 
+use harvestman_core::api::console::DeliveryAttempt;
 use harvestman_core::ids::{JobId, TeamId, WebhookId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::webhook::DeliveryState;
@@ -11,9 +12,9 @@ use crate::outbox::{AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubje
 use crate::rows::{
     attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
 };
-use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, statement};
+use crate::sql::zero_retention::delete_delivered_document;
+use crate::sql::{Connection, Database, Snapshot, Statement, statement};
 use crate::value::params;
-use harvestman_core::api::console::DeliveryAttempt;
 
 impl<D: Database> Outbox for D {
     async fn lease_receivers(
@@ -134,7 +135,7 @@ impl<D: Database> Outbox for D {
                 .execute(transaction)
                 .await?;
                 if state == DeliveryState::Delivered {
-                    transaction.delete_delivered_document(job, event_no).await?;
+                    delete_delivered_document(transaction, job, event_no).await?;
                 }
                 Ok(true)
             })

@@ -1,26 +1,61 @@
 //! Single scrapes: jobs with one page, run by the node that received the request. Also what is needed to repeat a
 //! scrape or a page of a larger job.
 
+use harvestman_core::ids::JobId;
 use harvestman_core::ids::{ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::account::Account;
 use crate::columns::Columns;
 use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::job::NewJob;
-use crate::prepared::{PreparedDocument, ScrapeEnd};
+use crate::prepared::{PreparedDocument, ScrapeEnd, scrape_job};
 use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_of_scrape};
-use crate::scrape::{OriginState, ScrapeOrigin, StoredScrape, StoredScrapes};
+use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::sql::activity::insert_activity;
 use crate::sql::jobs::insert_job;
 use crate::sql::{Connection, Database, Transaction, statement};
 use crate::usage::UsageChange;
 use crate::value::params;
-use harvestman_core::ids::JobId;
-use uuid::Uuid;
 
-impl<D: Database> StoredScrapes for D {
+impl<D: Database> Scrapes for D {
+    async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
+        let (job, node) = (scrape_job(job), self.node());
+        self.transact(job.created_at, move |transaction, _| {
+            Box::pin(async move { begin(transaction, &job, node).await })
+        })
+        .await
+    }
+
+    async fn finish_scrape(
+        &self,
+        job: JobId,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let end = ScrapeEnd::prepare(result).await?;
+        self.transact(now, move |transaction, now| {
+            Box::pin(async move { finish(transaction, job, end, now).await })
+        })
+        .await
+    }
+
+    async fn record_scrape(
+        &self,
+        job: &NewJob,
+        result: ScrapeResult<'_>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (job, node) = (scrape_job(job), self.node());
+        let end = ScrapeEnd::prepare(result).await?;
+        self.transact(now, move |transaction, now| {
+            Box::pin(transaction.record_scrape(job, end, node, now))
+        })
+        .await
+    }
+
     async fn scrape(
         &self,
         team: TeamId,

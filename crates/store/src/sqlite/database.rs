@@ -1,24 +1,29 @@
 //! How operations of `sql/` use SQLite.
 
-use sqlx::Sqlite as Driver;
-use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use std::sync::atomic::Ordering;
 
 use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
+use sqlx::Sqlite as Driver;
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use uuid::Uuid;
 
 use crate::account::Account;
 use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::EventLog;
+use crate::job::NewJob;
 use crate::key_uses::KeyUses;
+use crate::limits;
+use crate::prepared::ScrapeEnd;
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, Work};
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::{add_to_sums, charge_part};
 use crate::sqlite::query::{Query, query};
-use crate::sqlite::{Sqlite, events, monitors, zero_retention};
+use crate::sqlite::{Sqlite, events, monitors, scrapes, zero_retention};
 use crate::usage::UsageChange;
-use uuid::Uuid;
+use crate::value::params;
 
 impl Database for Sqlite {
     type Reader = PoolConnection<Driver>;
@@ -44,6 +49,10 @@ impl Database for Sqlite {
     /// Does not wait for the write.
     async fn write_optional(&self, statement: Statement) {
         self.writer.post(|connection| Box::pin(statement.run(connection)));
+    }
+
+    fn clear_log(&self) {
+        self.writer.checkpoint.store(true, Ordering::Relaxed);
     }
 
     fn node(&self) -> Option<Uuid> {
@@ -101,10 +110,6 @@ impl Snapshot for sqlx::Transaction<'static, Driver> {
 }
 
 impl Transaction for SqliteConnection {
-    async fn lock(&mut self, _: Statement) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     async fn charge_once(
         &mut self,
         account: &Account,
@@ -125,6 +130,16 @@ impl Transaction for SqliteConnection {
         add_to_sums(self, account, used, now).await
     }
 
+    async fn record_scrape(
+        &mut self,
+        job: NewJob,
+        end: ScrapeEnd,
+        _: Option<Uuid>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        scrapes::record(self, job, end, now).await
+    }
+
     async fn store_pages(
         &mut self,
         account: &Account,
@@ -134,8 +149,27 @@ impl Transaction for SqliteConnection {
         insert_pages(self, account, pages, now).await
     }
 
-    async fn delete_delivered_document(&mut self, job: JobId, event_no: u64) -> Result<(), StoreError> {
-        zero_retention::delete_delivered_document(self, job, event_no).await
+    async fn delete_documents(
+        &mut self,
+        job: JobId,
+        skip: u64,
+        upto: u64,
+        with_pending: bool,
+    ) -> Result<(), StoreError> {
+        zero_retention::delete_documents(self, job, skip, upto, with_pending).await
+    }
+
+    async fn delete_bodies(&mut self, job: JobId) -> Result<u64, StoreError> {
+        query(
+            "DELETE FROM body WHERE id IN (SELECT body_id FROM page WHERE job_id = ?1 ORDER BY seq LIMIT ?2)",
+        )
+        .bind_all(params![job, limits::EXPIRY_ROWS])
+        .execute(self)
+        .await
+    }
+
+    async fn delete_monitors(&mut self) -> Result<bool, StoreError> {
+        monitors::delete_some(self).await
     }
 
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {

@@ -1,6 +1,5 @@
 //! A statement with its parameters.
 
-use futures_util::stream::BoxStream;
 use serde_json::Value as Json;
 use sqlx::sqlite::{SqliteArguments, SqliteExecutor, SqliteRow};
 use sqlx::{Decode, Row, SqlSafeStr, Sqlite, Type};
@@ -55,13 +54,6 @@ impl Query {
         executor: impl SqliteExecutor<'_>,
     ) -> Result<Option<SqliteRow>, StoreError> {
         Ok(self.0.fetch_optional(executor).await?)
-    }
-
-    pub(crate) fn fetch<'c>(
-        self,
-        executor: impl SqliteExecutor<'c> + 'c,
-    ) -> BoxStream<'c, Result<SqliteRow, sqlx::Error>> {
-        self.0.fetch(executor)
     }
 
     /// Returns the first column of the only row.

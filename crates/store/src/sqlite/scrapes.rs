@@ -1,51 +1,17 @@
-//! Single scrapes: jobs with one page, run by the node that received the request.
+//! Stores a completed scrape in one query.
 
 use sqlx::sqlite::SqliteConnection;
 
 use harvestman_core::day::Day;
-use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::job::NewJob;
-use crate::prepared::{ScrapeEnd, scrape_job};
-use crate::scrape::{ScrapeResult, Scrapes};
+use crate::prepared::ScrapeEnd;
 use crate::sql::scrapes::{begin, finish};
-use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::value::params;
-
-impl Scrapes for Sqlite {
-    async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
-        let job = scrape_job(job);
-        self.write(move |connection| Box::pin(async move { begin(connection, &job, None).await }))
-            .await
-    }
-
-    async fn finish_scrape(
-        &self,
-        job: JobId,
-        result: ScrapeResult<'_>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let end = ScrapeEnd::prepare(result).await?;
-        self.write(move |connection| Box::pin(async move { finish(connection, job, end, now).await }))
-            .await
-    }
-
-    async fn record_scrape(
-        &self,
-        job: &NewJob,
-        result: ScrapeResult<'_>,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let job = scrape_job(job);
-        let end = ScrapeEnd::prepare(result).await?;
-        self.write(move |connection| Box::pin(record(connection, job, end, now)))
-            .await
-    }
-}
 
 /// What [`begin`] and [`finish`] store of a completed scrape, as one query: each query costs a round trip to the
 /// thread of the connection. Parameters are named, because numbers with gaps are bound wrongly in later statements.
@@ -66,7 +32,8 @@ const RECORD_COMPLETED: &str = "
     INSERT INTO day_usage (team_id, day, key_id, credits, pages) VALUES ($2, $21, coalesce($3, x''), $8, 1)
     ON CONFLICT (team_id, day, key_id) DO UPDATE SET credits = credits + excluded.credits, pages = pages + 1";
 
-async fn record(
+/// See [`Transaction::record_scrape`](crate::sql::Transaction::record_scrape).
+pub(crate) async fn record(
     connection: &mut SqliteConnection,
     job: NewJob,
     end: ScrapeEnd,
@@ -115,7 +82,7 @@ async fn record(
 mod tests {
     use std::path::Path;
 
-    use harvestman_core::ids::TeamId;
+    use harvestman_core::ids::{JobId, TeamId};
     use sqlx::{AssertSqlSafe, Connection, query_scalar};
     use uuid::Uuid;
 

@@ -7,7 +7,6 @@ use harvestman_core::ids::SessionId;
 
 use crate::error::StoreError;
 use crate::sql::sessions::end;
-
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 

@@ -14,11 +14,6 @@ const KNOWN: &[Circle] = &[
         reason: "the application state authenticates, with the state",
     },
     Circle {
-        folder: "crates/store/src",
-        files: "sqlite/commit sqlite/commit/batch_pages sqlite/commit/outcomes sqlite/credits sqlite/events sqlite/expiry sqlite/jobs sqlite/monitors sqlite/outbox sqlite/pages sqlite/runs sqlite/sessions sqlite/zero_retention",
-        reason: "one transaction changes rows of several tables",
-    },
-    Circle {
         folder: "web/src",
         files: "components/action_list components/field components/field_group components/schema_editor",
         reason: "fields of a form are nested",

@@ -4,7 +4,6 @@
 //!
 //! Start reading at [`commit`]; [`transaction`] is how everything is written, [`query`] how a statement is run.
 
-mod activity;
 mod cache;
 mod checks;
 mod commit;
@@ -21,7 +20,6 @@ mod migrate;
 mod monitors;
 mod nodes;
 mod partitions;
-mod profiles;
 mod query;
 mod rows;
 mod search;

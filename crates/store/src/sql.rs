@@ -15,6 +15,7 @@ mod keys;
 pub(crate) mod leases;
 pub(crate) mod outbox;
 mod pages;
+mod profiles;
 pub(crate) mod runs;
 pub(crate) mod scrapes;
 pub(crate) mod session_files;
@@ -306,6 +307,9 @@ pub(crate) use statement;
 /// What SQLite has instead of a text of PostgreSQL. It has one schema, one writer and few types, takes the time from the
 /// caller, and sorts texts by their bytes. Longer texts come first.
 const REWRITES: &[(&str, &str)] = &[
+    // A comment for PostgreSQL that is text for SQLite.
+    ("/*sqlite ", ""),
+    ("*/", ""),
     ("harvestman.clock", ""),
     ("harvestman.", ""),
     ("greatest(", "max("),

@@ -4,7 +4,6 @@
 //! servers never share a file: the writer holds a lock file in the data folder. The schema is in
 //! `migrations/`.
 
-mod activity;
 pub(crate) mod backup;
 mod cache;
 mod checks;
@@ -20,12 +19,11 @@ mod index;
 mod inspect;
 mod jobs;
 mod leases;
-mod migrate;
+pub(crate) mod migrate;
 mod monitors;
 mod open;
 mod prepared;
-mod profiles;
-mod query;
+pub(crate) mod query;
 mod rows;
 mod scrapes;
 mod search;

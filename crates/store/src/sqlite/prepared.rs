@@ -7,9 +7,7 @@ use harvestman_core::url_key::UrlKey;
 use crate::error::StoreError;
 use crate::limits;
 use crate::prepared::blocking;
-pub(crate) use crate::prepared::{
-    PreparedSettled, PreparedVersion, compress, json_text, prepare_settled, source_word,
-};
+pub(crate) use crate::prepared::{PreparedSettled, PreparedVersion, json_text, prepare_settled, source_word};
 
 /// A list of URLs as a JSON array, for a statement over `json_each`.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! How operations of the store are declared: in families, each a trait that `sql/` implements for both engines, or each
 //! engine for itself. An engine is a type in a folder of its own; all engines behave the same.
 
-/// Declares a family of operations: its trait, and methods of [`Store`] with the
+/// Declares a family of operations: its trait, and methods of [`Store`](crate::Store) with the
 /// same signatures, which call the engine. A function of [`Secrets`](crate::secrets::Secrets) in front of an argument
 /// (`#[seal_request &]`, with `&` if the argument is a reference) encrypts it, and one behind the signature
 /// (`=> open_requests`) decrypts the output.

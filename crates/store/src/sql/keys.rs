@@ -120,8 +120,8 @@ impl<D: Database> Keys for D {
     }
 }
 
-/// Updates `last_used_at` of a key, at most once per [`limits::KEY_USE_INTERVAL_MS`]. A failure does not fail the
-/// request.
+/// Updates `last_used_at` of a key, at most once per [`KEY_USE_INTERVAL_MS`](crate::limits::KEY_USE_INTERVAL_MS). A failure
+/// does not fail the request.
 async fn record_use(database: &impl Database, key: KeyId, now: Timestamp) {
     if database.key_uses().record(key, now) {
         let update =

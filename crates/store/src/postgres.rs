@@ -17,7 +17,6 @@ mod import;
 mod jobs;
 mod leases;
 mod migrate;
-mod monitors;
 mod nodes;
 mod partitions;
 mod query;

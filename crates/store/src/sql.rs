@@ -5,6 +5,7 @@
 
 pub(crate) mod activity;
 pub(crate) mod cache;
+mod checks;
 pub(crate) mod encryption;
 pub(crate) mod expiry;
 mod feedback;
@@ -13,6 +14,7 @@ mod idempotency;
 pub(crate) mod jobs;
 mod keys;
 pub(crate) mod leases;
+mod monitors;
 pub(crate) mod outbox;
 mod pages;
 mod profiles;
@@ -39,6 +41,7 @@ use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::job::NewJob;
 use crate::key_uses::KeyUses;
+use crate::monitor::NewCheckPage;
 use crate::prepared::ScrapeEnd;
 use crate::usage::UsageChange;
 use crate::value::Value;
@@ -112,12 +115,12 @@ pub(crate) trait Transaction: Connection {
         ready(Ok(()))
     }
 
-    /// Charges a call or a session: one ledger entry, and the sums.
-    fn charge_once(
+    /// Charges a part of a call or a session, given as (seq, credits): one ledger entry, and the sums.
+    fn charge(
         &mut self,
         account: &Account,
         reason: &'static str,
-        credits: u64,
+        part: (u64, u32),
         at: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
@@ -174,9 +177,6 @@ pub(crate) trait Transaction: Connection {
         ready(Ok(0))
     }
 
-    /// Deletes a part of a deleted monitor. Returns false if there is none.
-    fn delete_monitors(&mut self) -> impl Future<Output = Result<bool, StoreError>> + Send;
-
     /// Stores the added events of a job outside a commit.
     fn save_events(
         &mut self,
@@ -184,20 +184,13 @@ pub(crate) trait Transaction: Connection {
         log: &EventLog,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Ends a check that has not ended yet with this error.
-    fn fail_check(
+    /// Stores pages of a check of a target, which come after so many, and what the next check needs to know of them.
+    /// Of several pages with the same URL, the last one counts.
+    fn store_check_pages(
         &mut self,
-        check: JobId,
-        error: &str,
-        now: Timestamp,
+        place: (JobId, MonitorId, u32, u64),
+        pages: &[NewCheckPage],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
-
-    /// Pauses an active monitor. Returns false if it is not active.
-    fn pause(
-        &mut self,
-        monitor: MonitorId,
-        now: Timestamp,
-    ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
 /// A statement for either engine, with its parameters. See [`statement!`].

@@ -20,7 +20,6 @@ mod inspect;
 mod jobs;
 mod leases;
 pub(crate) mod migrate;
-mod monitors;
 mod open;
 mod prepared;
 pub(crate) mod query;

@@ -11,11 +11,12 @@ use crate::commit::NewPage;
 use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::key_uses::KeyUses;
+use crate::monitor::NewCheckPage;
 use crate::postgres::commit::PageRows;
 use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
-use crate::postgres::{Postgres, events, monitors, shares, zero_retention};
+use crate::postgres::{Postgres, checks, events, shares, zero_retention};
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction as WriteTransaction, Work};
 use crate::usage::UsageChange;
 
@@ -98,15 +99,14 @@ impl WriteTransaction for Transaction {
         self.fetch_all(statement).await.map(drop)
     }
 
-    async fn charge_once(
+    async fn charge(
         &mut self,
         account: &Account,
         reason: &'static str,
-        credits: u64,
+        part: (u64, u32),
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-        charge_part(self, account, reason, (0, credits), at).await
+        charge_part(self, account, reason, part, at).await
     }
 
     async fn add_to_sums(
@@ -144,19 +144,15 @@ impl WriteTransaction for Transaction {
         shares::delete_old(self, now).await
     }
 
-    async fn delete_monitors(&mut self) -> Result<bool, StoreError> {
-        monitors::delete_some(self).await
-    }
-
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {
         events::save(self, job, log).await
     }
 
-    async fn fail_check(&mut self, check: JobId, error: &str, now: Timestamp) -> Result<(), StoreError> {
-        monitors::fail_check(self, check, error, now).await
-    }
-
-    async fn pause(&mut self, monitor: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
-        monitors::pause(self, monitor, now).await
+    async fn store_check_pages(
+        &mut self,
+        place: (JobId, MonitorId, u32, u64),
+        pages: &[NewCheckPage],
+    ) -> Result<(), StoreError> {
+        checks::store_pages(self, place, pages).await
     }
 }

@@ -3,14 +3,13 @@
 use harvestman_core::crawl::Offer;
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::idempotency::IdempotentRequest;
-use crate::job::{AddPagesOutcome, CreateOutcome, Idempotency, JobStatus, NewJob, NewJobs};
+use crate::job::{AddPagesOutcome, CreateOutcome, Idempotency, NewJob, NewJobs};
 use crate::postgres::Postgres;
 use crate::postgres::commit::{add_to_batch, insert_batch_pages, page_rows};
-use crate::sql::jobs::{self, insert_running_job};
+use crate::sql::jobs::insert_running_job;
 
 impl NewJobs for Postgres {
     async fn create_batch(
@@ -57,23 +56,4 @@ impl NewJobs for Postgres {
         })
         .await
     }
-}
-
-/// See [`jobs::mark_cancelled`].
-pub(super) async fn mark_cancelled(
-    mut client: &Client,
-    job: JobId,
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    jobs::mark_cancelled(&mut client, job, now).await
-}
-
-/// See [`jobs::end_early`].
-pub(super) async fn end_early(
-    mut client: &Client,
-    job: JobId,
-    end: (JobStatus, Option<&str>),
-    now: Timestamp,
-) -> Result<bool, StoreError> {
-    jobs::end_early(&mut client, job, end, now).await
 }

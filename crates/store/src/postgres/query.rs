@@ -111,15 +111,6 @@ impl Query {
         self.fetch_all(client).await?.iter().map(build).collect()
     }
 
-    /// Runs the statement and builds a value from its row, if there is one.
-    pub(crate) async fn read_optional<T>(
-        self,
-        client: &Client,
-        build: fn(&Row) -> Result<T, StoreError>,
-    ) -> Result<Option<T>, StoreError> {
-        self.fetch_optional(client).await?.as_ref().map(build).transpose()
-    }
-
     /// Runs the statement and returns the number of affected rows.
     pub(crate) async fn execute(self, client: &Client) -> Result<u64, StoreError> {
         Ok(client.execute_typed(&self.sql, &self.parameters()).await?)

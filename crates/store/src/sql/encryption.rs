@@ -13,6 +13,7 @@ use crate::rows::decompress_texts;
 use crate::secret_key::KeyRing;
 use crate::secrets::Form;
 use crate::sql::jobs::end_early;
+use crate::sql::monitors::{fail_check, pause};
 use crate::sql::{Statement, Transaction, statement};
 use crate::value::params;
 
@@ -150,10 +151,10 @@ async fn discard(
             let job = JobId(id);
             let end = (JobStatus::Failed, Some(LOST_REQUEST));
             discarded.failed_jobs += u64::from(end_early(connection, job, end, now).await?);
-            connection.fail_check(job, LOST_REQUEST, now).await?;
+            fail_check(connection, job, LOST_REQUEST, now).await?;
         }
         SecretKind::MonitorRequest => {
-            discarded.paused_monitors += u64::from(connection.pause(MonitorId(id), now).await?);
+            discarded.paused_monitors += u64::from(pause(connection, MonitorId(id), now).await?);
         }
         SecretKind::Receiver => {
             for change in [

@@ -9,7 +9,9 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::sql::cache::delete_aged;
 use crate::sql::zero_retention::{delete_some_of, erase_ended, mark_delivered, urls};
-use crate::sql::{Connection, Database, Statement, Transaction, files, sessions, statement, uploads};
+use crate::sql::{
+    Connection, Database, Statement, Transaction, files, monitors, sessions, statement, uploads,
+};
 use crate::value::params;
 
 fn events() -> [Statement; 2] {
@@ -93,7 +95,7 @@ async fn step(transaction: &mut impl Transaction, now: Timestamp) -> Result<Step
         return sweep(transaction, JobId(row.id("id")?)).await;
     }
     if files::expire(transaction, now).await? + uploads::expire(transaction, now).await? > 0
-        || transaction.delete_monitors().await?
+        || monitors::delete_some(transaction).await?
     {
         return Ok(Step::Deleted);
     }

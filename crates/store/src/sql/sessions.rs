@@ -166,8 +166,9 @@ pub(crate) async fn end(
             .bind_all(params![id, end.credits])
             .execute(connection)
             .await?;
+        let credits = u32::try_from(end.credits).unwrap_or(u32::MAX);
         connection
-            .charge_once(&account, "session", end.credits, end.at)
+            .charge(&account, "session", (0, credits), end.at)
             .await?;
     }
     keep_as_long_as_session(connection, id).await?;

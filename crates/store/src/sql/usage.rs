@@ -34,11 +34,7 @@ impl<D: Database> Usage for D {
                 insert_activity(transaction, &call, Some(end)).await?;
                 match credits {
                     0 => Ok(()),
-                    credits => {
-                        transaction
-                            .charge_once(&account, "call", credits.into(), now)
-                            .await
-                    }
+                    credits => transaction.charge(&account, "call", (0, credits), now).await,
                 }
             })
         })

@@ -14,17 +14,6 @@ use crate::sqlite::query::query;
 use crate::usage::UsageChange;
 use crate::value::params;
 
-/// Charges a request without pages, or a part of it that has a number of its own.
-pub(crate) async fn charge_call(
-    connection: &mut SqliteConnection,
-    account: &Account,
-    seq: u64,
-    credits: u32,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    charge_part(connection, account, "call", (seq, credits), now).await
-}
-
 /// Charges a part of a call or a session, given as (seq, credits): one ledger entry, and the sums.
 pub(crate) async fn charge_part(
     connection: &mut SqliteConnection,

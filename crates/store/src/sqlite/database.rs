@@ -16,12 +16,13 @@ use crate::event::EventLog;
 use crate::job::NewJob;
 use crate::key_uses::KeyUses;
 use crate::limits;
+use crate::monitor::NewCheckPage;
 use crate::prepared::ScrapeEnd;
 use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, Work};
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::{add_to_sums, charge_part};
 use crate::sqlite::query::{Query, query};
-use crate::sqlite::{Sqlite, events, monitors, scrapes, zero_retention};
+use crate::sqlite::{Sqlite, checks, events, scrapes, zero_retention};
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -110,15 +111,14 @@ impl Snapshot for sqlx::Transaction<'static, Driver> {
 }
 
 impl Transaction for SqliteConnection {
-    async fn charge_once(
+    async fn charge(
         &mut self,
         account: &Account,
         reason: &'static str,
-        credits: u64,
+        part: (u64, u32),
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let credits = u32::try_from(credits).unwrap_or(u32::MAX);
-        charge_part(self, account, reason, (0, credits), at).await
+        charge_part(self, account, reason, part, at).await
     }
 
     async fn add_to_sums(
@@ -168,19 +168,15 @@ impl Transaction for SqliteConnection {
         .await
     }
 
-    async fn delete_monitors(&mut self) -> Result<bool, StoreError> {
-        monitors::delete_some(self).await
-    }
-
     async fn save_events(&mut self, job: JobId, log: &EventLog) -> Result<(), StoreError> {
         events::save(self, job, log).await
     }
 
-    async fn fail_check(&mut self, check: JobId, error: &str, now: Timestamp) -> Result<(), StoreError> {
-        monitors::fail_check(self, check, error, now).await
-    }
-
-    async fn pause(&mut self, monitor: MonitorId, now: Timestamp) -> Result<bool, StoreError> {
-        monitors::pause(self, monitor, now).await
+    async fn store_check_pages(
+        &mut self,
+        place: (JobId, MonitorId, u32, u64),
+        pages: &[NewCheckPage],
+    ) -> Result<(), StoreError> {
+        checks::store_pages(self, place, pages).await
     }
 }

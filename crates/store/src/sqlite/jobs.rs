@@ -8,7 +8,6 @@ use crate::error::StoreError;
 use crate::idempotency::IdempotentRequest;
 use crate::job::{AddPagesOutcome, CreateOutcome, Idempotency, NewJob, NewJobs};
 use crate::sql::jobs::insert_running_job;
-pub(crate) use crate::sql::jobs::{end_early, mark_cancelled};
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::{add_to_batch, insert_batch_pages};
 use crate::sqlite::prepared::page_lists;

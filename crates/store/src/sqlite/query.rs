@@ -73,19 +73,6 @@ impl Query {
         self.fetch_all(executor).await?.iter().map(build).collect()
     }
 
-    /// Runs the statement and builds a value from its row, if there is one.
-    pub(crate) async fn read_optional<T>(
-        self,
-        executor: impl SqliteExecutor<'_>,
-        build: fn(&SqliteRow) -> Result<T, StoreError>,
-    ) -> Result<Option<T>, StoreError> {
-        self.fetch_optional(executor)
-            .await?
-            .as_ref()
-            .map(build)
-            .transpose()
-    }
-
     /// Runs the statement and returns the number of affected rows.
     pub(crate) async fn execute(self, executor: impl SqliteExecutor<'_>) -> Result<u64, StoreError> {
         Ok(self.0.execute(executor).await?.rows_affected())

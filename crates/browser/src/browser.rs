@@ -219,9 +219,9 @@ impl Shared {
             Some(running) => running.process.connection.clone(),
             None => return,
         };
-        // Answered by the browser itself, however busy its pages are.
-        let answer = connection.call("Browser.getVersion", json!({})).await;
-        if !matches!(answer, Err(BrowserError::Timeout)) {
+        // The browser itself responds, however busy its pages are.
+        let response = connection.call("Browser.getVersion", json!({})).await;
+        if !matches!(response, Err(BrowserError::Timeout)) {
             return;
         }
         let mut process_slot = self.process.lock().await;

@@ -80,7 +80,7 @@ pub(crate) async fn search_pages(
     request: &SearchRequest,
     deadline: Instant,
 ) -> Result<FoundPages, ApiError> {
-    // A provider that fails has already been asked again.
+    // A request to a provider has already been repeated.
     let may_retry = |error: &ApiError| context.config.search.is_none() && is_outage(error);
     let search = || search_once(context, team, job, request, deadline);
     lease::retry(may_retry, search).await

@@ -198,7 +198,7 @@ async fn requests_wait_for_a_database_that_restarts_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_to_a_database_that_does_not_answer_get_503_on_postgresql() {
+async fn requests_to_a_database_that_does_not_respond_get_503_on_postgresql() {
     let database = TestDatabase::create().await;
     let proxy = DatabaseProxy::start(database.url()).await;
     let url = proxy.url(database.url());
@@ -214,7 +214,7 @@ async fn requests_to_a_database_that_does_not_answer_get_503_on_postgresql() {
         )
     };
     let responses = tokio::time::timeout(TIMEOUT, requests).await;
-    let (activity, scraped) = responses.expect("every request is answered");
+    let (activity, scraped) = responses.expect("every request gets a response");
     for response in [activity, scraped] {
         assert_eq!(
             (response.status, response.code()),

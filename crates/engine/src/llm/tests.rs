@@ -193,7 +193,7 @@ async fn a_silent_or_endless_endpoint_is_abandoned() {
 }
 
 #[tokio::test]
-async fn an_attempt_without_an_answer_is_repeated() {
+async fn an_attempt_without_a_response_is_repeated() {
     let mut endpoint = Endpoint::start(&["hang", &ok_response()]).await;
     let shared = Arc::get_mut(&mut endpoint.llm.shared).unwrap();
     shared.attempt_time = Duration::from_secs(1);

@@ -91,7 +91,7 @@ impl Pool {
                     }
                     text
                 }
-                Err(_) => "it does not answer".to_owned(),
+                Err(_) => "it does not respond".to_owned(),
             };
             if Instant::now() + limits::CONNECT_RETRY > deadline {
                 let seconds = limits::CONNECT_TIME.as_secs();
@@ -155,13 +155,13 @@ impl Pool {
         }
     }
 
-    /// Returns whether the server accepts a connection and does not answer on it.
+    /// Returns whether the server accepts a connection and does not respond on it.
     pub(crate) async fn is_silent(&self) -> bool {
         let connecting = self.connector.connect(&self.config);
         timeout(limits::CONNECTION_TIMEOUT, connecting).await.is_err()
     }
 
-    /// Ends all connections. Statements that wait for an answer fail as if the server had closed them.
+    /// Ends all connections. Statements that wait for a response fail as if the server had closed them.
     pub(crate) fn end_connections(&self) {
         self.connector.end.notify_waiters();
     }

@@ -179,8 +179,8 @@ impl Node {
         let lease = Duration::from_millis(limits::NODE_LEASE_MS) - limits::NODE_LEASE_MARGIN;
         let reported = timeout(lease, self.report(pool))
             .await
-            .unwrap_or_else(|_| Err(StoreError::Transient("it does not answer".to_owned())));
-        // Other nodes may take over all work of this one by then, so no answer is worth waiting for any longer.
+            .unwrap_or_else(|_| Err(StoreError::Transient("it does not respond".to_owned())));
+        // Other nodes may take over all work of this one by then, so no response is worth waiting for any longer.
         if reported.is_err() && self.reports.has_lapsed(Instant::now()) && pool.is_silent().await {
             pool.end_connections();
         }

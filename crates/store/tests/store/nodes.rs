@@ -519,7 +519,7 @@ async fn text_that_postgresql_cannot_store_is_replaced_on_postgresql() {
 }
 
 #[tokio::test]
-async fn a_database_that_does_not_answer_is_reported_on_postgresql() {
+async fn a_database_that_does_not_respond_is_reported_on_postgresql() {
     use harvestman_store::DatabaseUrl;
     let folder = TestFolder::postgres("silent");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -530,7 +530,7 @@ async fn a_database_that_does_not_answer_is_reported_on_postgresql() {
     ));
     let opening = tokio::time::timeout(Duration::from_secs(120), Store::open(&config));
     let error = opening.await.unwrap().err().unwrap().to_string();
-    assert!(error.contains("it does not answer"), "{error}");
+    assert!(error.contains("it does not respond"), "{error}");
 }
 
 #[tokio::test]

@@ -103,6 +103,37 @@ pub(crate) trait Connection: Send {
     fn execute(&mut self, statement: Statement) -> impl Future<Output = Result<u64, StoreError>> + Send;
 }
 
+/// Implements [`Connection`] for connections of an engine: given its rows, the function that makes its query of a
+/// [`Statement`], and what runs the query, to which each of them dereferences.
+macro_rules! connections {
+    ($row:ty, $query:path, $executor:ty: $($connection:ty),+) => {
+        $(impl $crate::sql::Connection for $connection {
+            type Row = $row;
+
+            async fn fetch_all(&mut self, statement: Statement) -> Result<Vec<$row>, StoreError> {
+                let executor: $executor = self;
+                $query(statement).fetch_all(executor).await
+            }
+
+            async fn fetch_one(&mut self, statement: Statement) -> Result<$row, StoreError> {
+                let executor: $executor = self;
+                $query(statement).fetch_one(executor).await
+            }
+
+            async fn fetch_optional(&mut self, statement: Statement) -> Result<Option<$row>, StoreError> {
+                let executor: $executor = self;
+                $query(statement).fetch_optional(executor).await
+            }
+
+            async fn execute(&mut self, statement: Statement) -> Result<u64, StoreError> {
+                let executor: $executor = self;
+                $query(statement).execute(executor).await
+            }
+        })+
+    };
+}
+pub(crate) use connections;
+
 /// A transaction that only reads. End it: PostgreSQL closes the connection of one that is dropped.
 pub(crate) trait Snapshot: Connection {
     fn end(self) -> impl Future<Output = Result<(), StoreError>> + Send;

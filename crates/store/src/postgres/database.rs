@@ -17,7 +17,7 @@ use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
 use crate::postgres::{Postgres, checks, events, shares, zero_retention};
-use crate::sql::{Connection, Database, Snapshot, Statement, Transaction as WriteTransaction, Work};
+use crate::sql::{Database, Snapshot, Statement, Transaction as WriteTransaction, Work, connections};
 use crate::usage::UsageChange;
 
 impl Database for Postgres {
@@ -63,30 +63,7 @@ impl From<Statement> for Query {
     }
 }
 
-macro_rules! connections {
-    ($($connection:ty),+) => {
-        $(impl Connection for $connection {
-            type Row = Row;
-
-            async fn fetch_all(&mut self, statement: Statement) -> Result<Vec<Row>, StoreError> {
-                Query::from(statement).fetch_all(self).await
-            }
-
-            async fn fetch_one(&mut self, statement: Statement) -> Result<Row, StoreError> {
-                Query::from(statement).fetch_one(self).await
-            }
-
-            async fn fetch_optional(&mut self, statement: Statement) -> Result<Option<Row>, StoreError> {
-                Query::from(statement).fetch_optional(self).await
-            }
-
-            async fn execute(&mut self, statement: Statement) -> Result<u64, StoreError> {
-                Query::from(statement).execute(self).await
-            }
-        })+
-    };
-}
-connections!(Object, Transaction, &Client);
+connections!(Row, Query::from, &Client: Object, Transaction, &Client);
 
 impl Snapshot for Transaction {
     async fn end(self) -> Result<(), StoreError> {
@@ -96,7 +73,7 @@ impl Snapshot for Transaction {
 
 impl WriteTransaction for Transaction {
     async fn lock(&mut self, statement: Statement) -> Result<(), StoreError> {
-        self.fetch_all(statement).await.map(drop)
+        statement.fetch_all(self).await.map(drop)
     }
 
     async fn charge(

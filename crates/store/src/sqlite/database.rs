@@ -18,7 +18,7 @@ use crate::key_uses::KeyUses;
 use crate::limits;
 use crate::monitor::NewCheckPage;
 use crate::prepared::ScrapeEnd;
-use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, Work};
+use crate::sql::{Database, Snapshot, Statement, Transaction, Work, connections};
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::{add_to_sums, charge_part};
 use crate::sqlite::query::{Query, query};
@@ -71,38 +71,9 @@ impl From<Statement> for Query {
     }
 }
 
-macro_rules! connections {
-    ($($connection:ty),+) => {
-        $(impl Connection for $connection {
-            type Row = SqliteRow;
-
-            async fn fetch_all(&mut self, statement: Statement) -> Result<Vec<SqliteRow>, StoreError> {
-                let connection: &mut SqliteConnection = self;
-                Query::from(statement).fetch_all(connection).await
-            }
-
-            async fn fetch_one(&mut self, statement: Statement) -> Result<SqliteRow, StoreError> {
-                let connection: &mut SqliteConnection = self;
-                Query::from(statement).fetch_one(connection).await
-            }
-
-            async fn fetch_optional(&mut self, statement: Statement) -> Result<Option<SqliteRow>, StoreError> {
-                let connection: &mut SqliteConnection = self;
-                Query::from(statement).fetch_optional(connection).await
-            }
-
-            async fn execute(&mut self, statement: Statement) -> Result<u64, StoreError> {
-                let connection: &mut SqliteConnection = self;
-                Query::from(statement).execute(connection).await
-            }
-        })+
-    };
-}
-connections!(
-    SqliteConnection,
+connections!(SqliteRow, Query::from, &mut SqliteConnection: SqliteConnection,
     PoolConnection<Driver>,
-    sqlx::Transaction<'static, Driver>
-);
+    sqlx::Transaction<'static, Driver>);
 
 impl Snapshot for sqlx::Transaction<'static, Driver> {
     async fn end(self) -> Result<(), StoreError> {

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use harvestman_tests::{DatabaseProxy, DocsSite, Page, Site, TestDatabase, TestServer, send_request};
+use harvestman_tests::{
+    DatabaseProxy, DocsSite, HttpResponse, Page, Site, TestDatabase, TestServer, send_request,
+};
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -63,6 +65,18 @@ async fn break_waiting(client: &Client, table: &str) {
         assert!(since.elapsed() < TIMEOUT, "no statement waits for {table}");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+/// Asserts that a request failed because the database is unavailable for a while.
+#[track_caller]
+fn assert_unavailable(response: &HttpResponse) {
+    assert_eq!(
+        (response.status, response.code()),
+        (503, "SERVICE_UNAVAILABLE"),
+        "{}",
+        response.text()
+    );
+    assert!(response.headers.contains_key("retry-after"));
 }
 
 fn assert_exact(end: &Value, pages: usize) {
@@ -183,13 +197,7 @@ async fn requests_wait_for_a_database_that_restarts_on_postgresql() {
     proxy.refuse();
     for path in [format!("/v2/crawl/{id}"), "/v2/team/activity".to_owned()] {
         let response = server.get(&path).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (503, "SERVICE_UNAVAILABLE"),
-            "{}",
-            response.text()
-        );
-        assert!(response.headers.contains_key("retry-after"));
+        assert_unavailable(&response);
     }
     proxy.restore();
     site.release();
@@ -216,13 +224,7 @@ async fn requests_to_a_database_that_does_not_respond_get_503_on_postgresql() {
     let responses = tokio::time::timeout(TIMEOUT, requests).await;
     let (activity, scraped) = responses.expect("every request gets a response");
     for response in [activity, scraped] {
-        assert_eq!(
-            (response.status, response.code()),
-            (503, "SERVICE_UNAVAILABLE"),
-            "{}",
-            response.text()
-        );
-        assert!(response.headers.contains_key("retry-after"));
+        assert_unavailable(&response);
     }
     proxy.restore();
     server.get("/v2/team/activity").await.ok();

@@ -1,16 +1,16 @@
 //! Rows that cannot be read: the job or check fails, and no other is affected.
 
 use harvestman_core::api::monitor_response::CheckStatus;
-use harvestman_core::ids::{JobId, MonitorId, TeamId};
+use harvestman_core::ids::JobId;
 use harvestman_store::{
-    DeliveryQuery, EventSubject, JobKind, JobStatus, NewCheck, NewJob, NewMonitor, SecretKind, StartOutcome,
-    Store, StoreConfig, StoreError, new_id,
+    DeliveryQuery, EventSubject, JobKind, JobStatus, NewCheck, NewJob, SecretKind, StartOutcome, Store,
+    StoreConfig, StoreError, new_id,
 };
 
 use crate::encryption::{Owner, open, refusal, stored, with_key};
 use crate::faults::tamper;
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, later, lease_all, new_job, run_sql,
+    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, create_monitor, later, lease_all, new_job, run_sql,
 };
 
 /// Changes the database of a store and opens it again. `@` begins the name of a table.
@@ -27,20 +27,6 @@ async fn close_and_damage(folder: &TestFolder, store: Store, statements: &[&str]
             false => run_sql(folder.name(), &statement.replace('@', "harvestman.")),
         }
     }
-}
-
-async fn create_monitor(store: &Store, team: TeamId) -> MonitorId {
-    let monitor = NewMonitor {
-        id: MonitorId(new_id()),
-        team,
-        key: None,
-        request: "{}".to_owned(),
-        base: String::new(),
-        next_run_at: later(1000),
-        created_at: NOW,
-    };
-    assert!(store.create_monitor(&monitor, 10).await.unwrap());
-    monitor.id
 }
 
 /// Asserts that the job has failed, and that its receiver gets one event for that.
@@ -154,7 +140,7 @@ async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
     let mut checks = Vec::new();
     for name in ["bad", "good"] {
         let check = NewCheck {
-            monitor: create_monitor(&store, team).await,
+            monitor: create_monitor(&store, team, "{}").await,
             job: NewJob {
                 url: name.to_owned(),
                 ..new_job(team, JobKind::Monitor, 0)
@@ -200,10 +186,10 @@ async fn a_check_with_a_damaged_row_fails_alone_on_postgresql() {
 async fn a_monitor_with_a_damaged_row_does_not_hold_up_others(folder: TestFolder) {
     let store = folder.open().await;
     let team = store.ensure_team("team").await.unwrap();
-    create_monitor(&store, team).await;
+    create_monitor(&store, team, "{}").await;
     let summary = "UPDATE @monitor SET last_summary = '['";
     let store = damage(&folder, store, &[summary]).await;
-    let good = create_monitor(&store, team).await;
+    let good = create_monitor(&store, team, "{}").await;
     let due = store.due_monitors(later(1000), 10).await.unwrap();
     let (good, bad): (Vec<_>, Vec<_>) = due.into_iter().partition(|monitor| monitor.id == good);
     let error = store.monitor(team, bad[0].id).await.unwrap_err();

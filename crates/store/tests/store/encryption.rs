@@ -6,14 +6,16 @@ use std::os::unix::fs::PermissionsExt;
 use harvestman_core::api::monitor_response::{CheckStatus, MonitorStatus};
 use harvestman_core::ids::{MonitorId, TeamId};
 use harvestman_store::{
-    DiscardedSecrets, JobKind, JobStatus, KEY_FILE, MonitorUpdate, NewCheck, NewJob, NewMonitor, NodeReport,
-    SecretKey, SecretKind, StartOutcome, Store, StoreConfig, StoreError, WebhookEvents, new_id,
+    DiscardedSecrets, JobKind, JobStatus, KEY_FILE, MonitorUpdate, NewCheck, NewJob, NodeReport, SecretKey,
+    SecretKind, StartOutcome, Store, StoreConfig, StoreError, WebhookEvents,
 };
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Row};
 use tokio_postgres::NoTls;
 
-use crate::fixtures::{NOW, TestFolder, crawl, database_url, later, lease_all, new_job, run_sql};
+use crate::fixtures::{
+    NOW, TestFolder, crawl, create_monitor, database_url, later, lease_all, new_job, run_sql,
+};
 
 const REQUEST: &str = r#"{"actions":[{"text":"hush-typed","type":"write"}],"headers":{"Authorization":"hush-header"},"url":"http://site.test/","webhook":{"headers":{"X-Token":"hush-hook"},"url":"http://receiver.test/hush-url"}}"#;
 const WEBHOOK: &str = r#"{"headers":{"X-Token":"hush-hook"},"url":"http://receiver.test/hush-url"}"#;
@@ -69,17 +71,8 @@ impl Owner {
             ..crawl(team, 5)
         };
         store.create_crawl(&job, None).await.unwrap();
-        let monitor = NewMonitor {
-            id: MonitorId(new_id()),
-            team,
-            key: None,
-            request: "{}".to_owned(),
-            base: String::new(),
-            next_run_at: later(1000),
-            created_at: NOW,
-        };
-        assert!(store.create_monitor(&monitor, 10).await.unwrap());
-        let seen = store.monitor(team, monitor.id).await.unwrap().unwrap().updated_at;
+        let monitor = create_monitor(store, team, "{}").await;
+        let seen = store.monitor(team, monitor).await.unwrap().unwrap().updated_at;
         let update = MonitorUpdate {
             seen,
             request: REQUEST.to_owned(),
@@ -87,8 +80,7 @@ impl Owner {
             changed_targets: Vec::new(),
             now: NOW,
         };
-        assert!(store.update_monitor(team, monitor.id, update).await.unwrap());
-        let monitor = monitor.id;
+        assert!(store.update_monitor(team, monitor, update).await.unwrap());
         Self { team, job, monitor }
     }
 

@@ -11,11 +11,12 @@ use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::{Document, Metadata};
 use harvestman_core::crawl::{Batch, Offer, PageError, SettledOutcome, SettledUrl, Source};
 use harvestman_core::host::HostKey;
-use harvestman_core::ids::{JobId, ScrapeId, TeamId};
+use harvestman_core::ids::{JobId, MonitorId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_core::url_key::UrlKey;
 use harvestman_store::{
-    DatabaseUrl, JobKind, Lease, LeaseRoom, NewJob, Store, StoreConfig, StoreError, WebhookEvents, new_id,
+    DatabaseUrl, JobKind, Lease, LeaseRoom, NewJob, NewMonitor, Store, StoreConfig, StoreError,
+    WebhookEvents, new_id,
 };
 use tokio_postgres::NoTls;
 use url::Url;
@@ -393,6 +394,21 @@ pub(crate) fn new_job(team: TeamId, kind: JobKind, page_limit: u64) -> NewJob {
         retention_ms: RETENTION_MS,
         created_at: NOW,
     }
+}
+
+/// Creates a monitor whose first check is due a second after [`NOW`].
+pub(crate) async fn create_monitor(store: &Store, team: TeamId, request: &str) -> MonitorId {
+    let monitor = NewMonitor {
+        id: MonitorId(new_id()),
+        team,
+        key: None,
+        request: request.to_owned(),
+        base: String::new(),
+        next_run_at: later(1000),
+        created_at: NOW,
+    };
+    assert!(store.create_monitor(&monitor, 10).await.unwrap());
+    monitor.id
 }
 
 pub(crate) fn crawl(team: TeamId, page_limit: u64) -> NewJob {

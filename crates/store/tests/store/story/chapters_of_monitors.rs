@@ -8,23 +8,12 @@ use harvestman_store::{
     NewCheck, NewCheckPage, NewFeedback, NewJob, NewMonitor, StartOutcome, Store, WebhookEvents, new_id,
 };
 
-use crate::fixtures::{NOW, later, new_job};
+use crate::fixtures::{NOW, create_monitor, later, new_job};
 
 const REQUEST: &str = r#"{"webhook":"http://hook.test/"}"#;
 
 async fn monitor(store: &Store, team: TeamId) -> MonitorId {
-    let id = MonitorId(new_id());
-    let monitor = NewMonitor {
-        id,
-        team,
-        key: None,
-        request: REQUEST.to_owned(),
-        base: String::new(),
-        next_run_at: later(1000),
-        created_at: NOW,
-    };
-    assert!(store.create_monitor(&monitor, 10).await.unwrap());
-    id
+    create_monitor(store, team, REQUEST).await
 }
 
 fn check(team: TeamId, monitor: MonitorId, due: bool) -> NewCheck {

@@ -1,4 +1,4 @@
-//! The heading that is the page's title: it is kept unless an article follows that does not need it.
+//! The heading that is the page's title, which is kept unless an article follows that does not need it, and pictures.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use harvestman_content::{HtmlPage, Selection};
@@ -145,4 +145,23 @@ fn an_image_is_kept_with_its_caption() {
         markdown.starts_with("![heron](https://site.test/heron.jpg)\n"),
         "{markdown}"
     );
+}
+
+#[test]
+fn a_figure_is_kept_when_its_caption_is_not() {
+    let figure = |texts: &str| format!("<figure><img src=/heron.jpg alt=heron>{texts}</figure>");
+    let credit = figure("<figcaption>Photo: A. Miller / Agency</figcaption>");
+    let two = figure("<p class=credit>Photo: Agency</p><figcaption>Photo: A. Miller</figcaption>");
+    for article in [
+        format!("<article>{credit}{TEXT}</article>"),
+        format!("<article>{TEXT}{two}{TEXT}</article>"),
+        format!("<article class=banner>{TEXT}{credit}{TEXT}</article>"),
+    ] {
+        let head = "<title>Herons</title><meta property=og:type content=article>";
+        let markdown = markdown(&format!("{head}{article}"));
+        assert!(
+            markdown.contains("![heron](https://site.test/heron.jpg)"),
+            "{article}\n{markdown}"
+        );
+    }
 }

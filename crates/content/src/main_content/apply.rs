@@ -143,7 +143,8 @@ impl Texts {
                 .take_while(|&n| n > body && !self.goes[n as usize]);
             up.last().unwrap_or(id)
         };
-        let is_dropped = |id: &NodeId| dom.tag(*id) == Tag::Text && self.goes[*id as usize];
+        let is_dropped =
+            |&id: &NodeId| dom.tag(id) == Tag::Text && self.goes[id as usize] && figure_of(dom, id).is_none();
         let (first, last) = (whole(self.first), whole(self.last));
         let start = dom.parent(first) + 1;
         let end = dom.end(dom.parent(last));
@@ -156,22 +157,38 @@ impl Texts {
 /// Returns by node whether it is or contains a picture among the paragraphs whose caption alone is dropped.
 fn pictures(dom: &Dom, blocks: &[Block], keep: &[bool], stays: &[bool], within: Range<NodeId>) -> Vec<bool> {
     let mut shows = vec![false; dom.nodes.len()];
-    for (at, block) in blocks.iter().enumerate() {
-        let is_caption = !keep[block.id as usize]
-            && within.contains(&block.id)
+    let mut ids: Vec<NodeId> = blocks.iter().map(|block| block.id).collect();
+    ids.sort_unstable();
+    // Names around the last kept text, or the first one, say nothing about a caption.
+    let first = blocks.iter().find(|block| keep[block.id as usize]);
+    let mut beside_kept = first.map_or(0, |block| block.around.beside);
+    // End of the figures that are done.
+    let mut shown = 0;
+    for block in blocks {
+        if keep[block.id as usize] {
+            beside_kept = block.around.beside;
+            continue;
+        }
+        let is_caption = within.contains(&block.id)
+            && block.id >= shown
             && block.size() <= MAX_CAPTION_WORDS
             && block.linked_percent() < MIN_REFERENCE_PERCENT
             && !block.leads_away
-            && !block.is_named_beside();
+            && block.around.beside & !beside_kept == 0;
         if !is_caption {
             continue;
         }
-        // The largest enclosing element that has no other text.
-        let before = at.checked_sub(1).map_or(0, |before| blocks[before].id);
-        let after = blocks.get(at + 1).map_or(dom.len(), |after| after.id);
+        // The largest enclosing element that has no other text; the texts of a figure count as one.
+        let figure = figure_of(dom, block.id).filter(|&figure| !stays[figure as usize]);
+        let own = figure.unwrap_or(block.id);
+        shown = figure.map_or(shown, |figure| dom.end(figure));
+        let (before, rest) = ids.split_at(ids.partition_point(|&id| id < own));
+        let after = rest.iter().find(|&&id| id >= dom.end(own));
+        let before = before.last().map_or(0, |&id| id);
+        let after = after.map_or(dom.len(), |&id| id);
         let alone = |&up: &NodeId| before < up && dom.end(up) <= after;
-        let Some(whole) = std::iter::once(block.id)
-            .chain(dom.ancestors(block.id).take(MAX_LEVELS))
+        let Some(whole) = std::iter::once(own)
+            .chain(dom.ancestors(own).take(MAX_LEVELS))
             .take_while(alone)
             .last()
         else {
@@ -189,6 +206,12 @@ fn pictures(dom: &Dom, blocks: &[Block], keep: &[bool], stays: &[bool], within: 
         }
     }
     shows
+}
+
+/// Returns the figure around a text.
+fn figure_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
+    let mut around = dom.ancestors(id).take(MAX_LEVELS);
+    around.find(|&up| dom.tag(up) == Tag::Figure)
 }
 
 /// Returns true for an image in a link to another page; a link to a larger copy of the image does not count.

@@ -12,6 +12,7 @@ pub(crate) mod name_set;
 mod names;
 mod node;
 pub(crate) mod outline;
+mod page_title;
 pub(crate) mod parse;
 pub(crate) mod redirect;
 pub(crate) mod select;

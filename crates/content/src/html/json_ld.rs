@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::dom::{Attribute, Dom, NodeId, attr, collapse};
 use super::name_set::NameSet;
+use super::page_title::{Stated, page_title};
 use super::tag::Tag;
 use crate::limits;
 
@@ -27,13 +28,12 @@ const TEXT_TYPES: &[&str] = &[
     "DiscussionForumPosting",
     "MedicalWebPage",
     "SocialMediaPosting",
-    "VideoObject",
     "QAPage",
     "Question",
 ];
 /// Types that describe the page, used when there is no article type.
 const PAGE_TYPES: &[&str] = &[
-    "WebPage", "CollectionPage", "AboutPage", "ItemPage", "Product", "ProfilePage", "FAQPage",
+    "WebPage", "CollectionPage", "AboutPage", "ItemPage", "Product", "ProfilePage", "FAQPage", "VideoObject",
 ];
 
 /// Title, author and date of an article.
@@ -120,16 +120,15 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
         .or_else(|| markup_date(dom))
         .or(page.published);
     }
-    out.title = heading(dom)
-        .or(out.title)
-        .or_else(|| meta(&["og:title", "twitter:title"]).map(|t| without_site(&t)));
-    if out.title.is_none() {
-        out.title = dom
-            .all(Tag::Title)
-            .next()
-            .map(|id| without_site(&collapse(&dom.text_of(id, 1000))))
-            .filter(|t| !t.is_empty());
-    }
+    out.title = page_title(
+        dom,
+        Stated {
+            is_article: out.title.is_some() || meta(&["og:type"]).as_deref() == Some("article"),
+            headline: out.title,
+            shared: meta(&["og:title"]),
+            site: meta(&["og:site_name"]),
+        },
+    );
     out.published = out.published.as_deref().and_then(parse_day);
     out
 }
@@ -389,46 +388,6 @@ fn parse_written_date(text: &str) -> Option<(&str, u8, &str)> {
         }
         Some((year(at + 1)?, month, number(at.checked_sub(1)?)?))
     })
-}
-
-/// Returns the only `h1`, or, of several, the one that `title` repeats.
-fn heading(dom: &Dom) -> Option<String> {
-    let headings: Vec<String> = dom
-        .all(Tag::H1)
-        .take(20)
-        .map(|id| {
-            collapse(&dom.text_of(id, 1000))
-                .trim_end_matches('¶')
-                .trim()
-                .to_owned()
-        })
-        .filter(|text| text.len() > 2 && text.len() < 400)
-        .collect();
-    let title = dom
-        .all(Tag::Title)
-        .next()
-        .map(|id| collapse(&dom.text_of(id, 1000)).to_lowercase())
-        .unwrap_or_default();
-    let repeated = headings.iter().find(|text| title.contains(&text.to_lowercase()));
-    repeated
-        .or(if headings.len() == 1 {
-            headings.first()
-        } else {
-            None
-        })
-        .cloned()
-}
-
-/// Returns a title without the site name after the last separator.
-fn without_site(title: &str) -> String {
-    for separator in [" | ", " - ", " – ", " — ", " :: ", " · ", " » "] {
-        if let Some(at) = title.rfind(separator)
-            && at >= title.len() / 3
-        {
-            return title[..at].trim().to_owned();
-        }
-    }
-    title.to_owned()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod attr;
 mod build;
+mod byline;
 pub(crate) mod dom;
 pub(crate) mod frames;
 pub(crate) mod json_ld;

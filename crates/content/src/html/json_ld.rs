@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
-use super::dom::{Attribute, Dom, NodeId, attr, collapse};
+use super::byline;
+use super::dom::{Dom, NodeId, attr, collapse};
 use super::name_set::NameSet;
-use super::page_title::{Stated, page_title};
+use super::page_title::{Stated, heading_text, page_title};
 use super::tag::Tag;
 use crate::limits;
 
@@ -80,6 +81,15 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
             })
         })
     };
+    out.title = page_title(
+        dom,
+        Stated {
+            is_article: out.title.is_some() || meta(&["og:type"]).as_deref() == Some("article"),
+            headline: out.title,
+            shared: meta(&["og:title"]),
+            site: meta(&["og:site_name"]),
+        },
+    );
     if out.author.is_none() {
         out.markup_author = meta(&[
             "author",
@@ -92,7 +102,7 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
             "twitter:creator_name",
         ])
         .filter(|text| !text.starts_with("http") && !text.starts_with('@'))
-        .or_else(|| byline(dom))
+        .or_else(|| byline::author(dom))
         .or(page.author);
     }
     out.published = meta(&["article:published_time"])
@@ -117,18 +127,9 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
             "article.published",
         ])
         .filter(|text| parse_day(text).is_some())
-        .or_else(|| markup_date(dom))
+        .or_else(|| markup_date(dom, &out.title))
         .or(page.published);
     }
-    out.title = page_title(
-        dom,
-        Stated {
-            is_article: out.title.is_some() || meta(&["og:type"]).as_deref() == Some("article"),
-            headline: out.title,
-            shared: meta(&["og:title"]),
-            site: meta(&["og:site_name"]),
-        },
-    );
     out.published = out.published.as_deref().and_then(parse_day);
     out
 }
@@ -251,34 +252,6 @@ pub(crate) fn unescape(text: &str) -> String {
         .replace("&quot;", "\"")
 }
 
-/// Classes of elements with the name of the author.
-static AUTHOR_CLASSES: NameSet = NameSet::of(&[
-    "author-name", "byline-name", "author__name", "byline__name", "p-author", "authorname", "article-author",
-]);
-
-/// Returns an author marked up with `rel=author`, `itemprop=author` or a known class.
-fn byline(dom: &Dom) -> Option<String> {
-    let marks = |attribute: &Attribute| {
-        let mut words = dom.value(attribute).split_ascii_whitespace();
-        match attribute.name {
-            attr::REL => words.any(|word| word == "author"),
-            attr::ITEMPROP => dom.value(attribute) == "author",
-            attr::CLASS => words.any(|class| AUTHOR_CLASSES.contains(class)),
-            _ => false,
-        }
-    };
-    let id = dom
-        .with_attribute(marks)
-        .find(|&id| !matches!(dom.tag(id), Tag::Meta | Tag::Link))?;
-    let text = collapse(&dom.text_of(id, 200));
-    let text = text
-        .strip_prefix("By ")
-        .or_else(|| text.strip_prefix("by "))
-        .unwrap_or(&text)
-        .trim();
-    (text.len() > 2 && text.len() < 80).then(|| text.to_owned())
-}
-
 /// Classes of elements with the date of an article.
 static DATE_CLASSES: NameSet = NameSet::of(&[
     "date", "published", "post-date", "entry-date", "publish-date", "published-date", "article-date",
@@ -286,8 +259,8 @@ static DATE_CLASSES: NameSet = NameSet::of(&[
     "dateline", "publication-date",
 ]);
 
-/// Returns a date marked up with `itemprop=datePublished`, the first `time`, or a known class.
-fn markup_date(dom: &Dom) -> Option<String> {
+/// Returns a date marked up with `itemprop=datePublished` or `dateCreated`, the first `time`, or a known class.
+fn markup_date(dom: &Dom, title: &Option<String>) -> Option<String> {
     let value = |id: NodeId| {
         let text = dom
             .attr(id, attr::DATETIME)
@@ -301,19 +274,30 @@ fn markup_date(dom: &Dom) -> Option<String> {
             attribute.name == name && dom.value(attribute).split_ascii_whitespace().any(is_known)
         })
     };
-    has_word(attr::ITEMPROP, |word| word == "datePublished")
+    has_word(attr::ITEMPROP, |word| {
+        matches!(word, "datePublished" | "dateCreated")
+    })
+    .find_map(value)
+    .or_else(|| dom.all(Tag::Time).find_map(value))
+    .or_else(|| {
+        has_word(attr::CLASS, |class| {
+            DATE_CLASSES.contains(class) || class.contains("pub-date")
+        })
         .find_map(value)
-        .or_else(|| dom.all(Tag::Time).find_map(value))
-        .or_else(|| has_word(attr::CLASS, |class| DATE_CLASSES.contains(class)).find_map(value))
-        .or_else(|| date_below_heading(dom))
+    })
+    .or_else(|| date_below_heading(dom, title))
 }
 
-/// Returns a date that is (nearly) the whole text of one of the first text nodes below the heading. Link
+/// Returns a date that is (nearly) the whole text, or the last word, of one of the first text nodes below the title. Link
 /// texts do not count.
-fn date_below_heading(dom: &Dom) -> Option<String> {
+fn date_below_heading(dom: &Dom, title: &Option<String>) -> Option<String> {
     const TEXTS: usize = 40;
     const BYTES: usize = 40;
-    let heading = dom.all(Tag::H1).next()?;
+    let is_title =
+        |&id: &NodeId| matches!(dom.tag(id), Tag::H1 | Tag::H2) && Some(heading_text(dom, id)) == *title;
+    let heading = (0..dom.len())
+        .find(is_title)
+        .or_else(|| dom.all(Tag::H1).next())?;
     (heading..dom.len())
         .filter(|&id| dom.tag(id) == Tag::Text && !dom.text(id).trim().is_empty())
         .filter(|&id| {
@@ -323,7 +307,9 @@ fn date_below_heading(dom: &Dom) -> Option<String> {
         })
         .take(TEXTS)
         .map(|id| dom.text(id).trim())
-        .find(|text| text.len() <= BYTES && parse_day(text).is_some())
+        .filter(|text| text.len() <= BYTES)
+        .flat_map(|text| [text, text.rsplit(' ').next().unwrap_or(text)])
+        .find(|text| parse_day(text).is_some())
         .map(str::to_owned)
 }
 
@@ -429,6 +415,8 @@ mod tests {
         let published = |html: &str| article_metadata(&parse(html)).published;
         let page = "<h1>T</h1><p>by Ann</p><div>Updated March 13, 2024</div><p>Long ago, on May 5, 2010, a man came to us and said so.";
         assert_eq!(published(page).as_deref(), Some("2024-03-13"));
+        let topic = "<title>Herons - Birds</title><h1>Birds</h1><p>May 5, 2010</p><h2>Herons</h2><p>by ann - 2024-03-13";
+        assert_eq!(published(topic).as_deref(), Some("2024-03-13"));
         assert_eq!(
             published("<h1>T</h1><a href=x>May 5, 2010</a><script>'May 5, 2010'</script>"),
             None

@@ -65,7 +65,7 @@ fn names_site(dom: &Dom, stated: &Stated, title: &str, heading: &str) -> bool {
 }
 
 /// Returns the text of a heading without its controls and its link to itself.
-fn heading_text(dom: &Dom, heading: NodeId) -> String {
+pub(super) fn heading_text(dom: &Dom, heading: NodeId) -> String {
     let is_shown = |&id: &NodeId| {
         let mut around = dom.ancestors(id).take_while(|&up| up > heading);
         !around.any(|up| {

@@ -1,4 +1,5 @@
-//! The heading that is the page's title, which is kept unless an article follows that does not need it, and pictures.
+//! The heading that is the page's title, which is kept unless an article follows that does not need it; pictures and
+//! quotes.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use harvestman_content::{HtmlPage, Selection};
@@ -164,4 +165,17 @@ fn a_figure_is_kept_when_its_caption_is_not() {
             "{article}\n{markdown}"
         );
     }
+}
+
+#[test]
+fn a_quote_is_kept_whole() {
+    let markdown = markdown(&format!(
+        "<title>Herons</title><meta property=og:type content=article><article>{TEXT}<blockquote>\
+         <p>Nobody was surprised that the heron came back so early this year, says the warden of the lake.</p>\
+         <p>See also: <a href=/lake>The lake</a></p></blockquote>{TEXT}</article>"
+    ));
+    assert!(
+        markdown.contains("> See also: [The lake](https://site.test/lake)"),
+        "{markdown}"
+    );
 }

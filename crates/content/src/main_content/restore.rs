@@ -20,6 +20,8 @@ const MAX_LEVELS: usize = 6;
 /// Words that announce what follows, and bytes of their text that are read.
 const MIN_ANNOUNCEMENT_WORDS: i32 = 3;
 const MAX_ANNOUNCEMENT_BYTES: usize = 2000;
+/// Maximum number of words of a quote. Old pages indent their whole text so.
+const MAX_QUOTE_WORDS: i64 = 300;
 /// Blocks of a section that are read, and words of it that must be kept.
 const SECTION_BLOCKS: usize = 40;
 const MIN_SECTION_WORDS: i32 = 4;
@@ -162,19 +164,25 @@ fn is_announcement(dom: &Dom, block: &Block) -> bool {
             .ends_with([':', '：'])
 }
 
-/// Keeps the items of a list together when half of their words are kept.
+/// Keeps the items of a list, and the texts of a quote, together when half of their words are kept.
 fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
-    let list_of = |at: usize| {
-        let id = blocks[at].id;
-        matches!(dom.tag(id), Tag::Li | Tag::Dt | Tag::Dd).then(|| dom.parent(id))
+    let list_of = |id: NodeId| match dom.tag(id) {
+        Tag::Li | Tag::Dt | Tag::Dd => Some(dom.parent(id)),
+        _ => {
+            let mut around = std::iter::once(id).chain(dom.ancestors(id).take(MAX_LEVELS));
+            around.find(|&up| dom.tag(up) == Tag::Blockquote)
+        }
     };
     let mut by_list: Vec<(u32, usize)> = (0..blocks.len())
-        .filter_map(|at| Some((list_of(at)?, at)))
+        .filter_map(|at| Some((list_of(blocks[at].id)?, at)))
         .collect();
     by_list.sort_unstable();
     for items in by_list.chunk_by(|a, b| a.0 == b.0) {
         let words = |at: usize| i64::from(blocks[at].size());
         let all: i64 = items.iter().map(|&(_, at)| words(at)).sum();
+        if dom.tag(items[0].0) == Tag::Blockquote && all > MAX_QUOTE_WORDS {
+            continue;
+        }
         let kept = items.iter().filter(|&&(_, at)| probabilities[at] >= cut);
         if kept.map(|&(_, at)| words(at)).sum::<i64>() * 2 >= all {
             for &(_, at) in items {

@@ -40,6 +40,8 @@ pub(crate) const MARKDOWN_NESTING: usize = 32;
 pub(crate) const CODE_FENCE_CHARS: usize = 64;
 /// Bytes of TeX per formula; a longer one is written as plain text.
 pub(crate) const FORMULA_BYTES: usize = 4096;
+/// Nodes of MathML per formula; a bigger one is written as plain text.
+pub(crate) const FORMULA_NODES: usize = 16 * 1024;
 /// Maximum bytes of text for a link that contains blocks to become one line; in a longer link, only the first
 /// block is linked.
 pub(crate) const LINK_BLOCK_TEXT_BYTES: u16 = 400;

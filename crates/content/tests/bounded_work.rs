@@ -61,6 +61,20 @@ fn nested_quotes_and_lists_stay_within_limits() {
 }
 
 #[test]
+fn nested_formulas_stay_within_limits() {
+    for open in [
+        "<mrow><mo>(</mo><mfrac>",
+        "<mover><mi>x</mi>",
+        "<mtable><mtr><mtd>x",
+        "<mroot>",
+    ] {
+        let repeated = open.repeat(200_000 / open.len());
+        outputs(&format!("<math>{repeated}"));
+        outputs(&format!("<math>{open}</math>").repeat(200_000 / open.len()));
+    }
+}
+
+#[test]
 fn render_signals_are_measured_in_linear_time() {
     for open in [
         "<x-app>",

@@ -1,6 +1,8 @@
 //! Formulas: written as TeX. The page has the TeX, as an annotation, in a script or as text that a script replaces, or it
 //! is made from the MathML. MathML without fractions, scripts or roots is written as plain characters.
 
+mod mathml;
+
 use super::Walk;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::tag::Tag;
@@ -39,7 +41,10 @@ const TEX_CLASSES: [&str; 3] = ["arithmatex", "math", "math-container"];
 impl Walk<'_> {
     /// Writes a formula as TeX. Returns false when it is written as plain characters.
     pub(super) fn formula(&mut self, id: NodeId) -> bool {
-        let Some(tex) = self.tex(id).or_else(|| from_mathml(self.dom, id)) else {
+        let Some(tex) = self
+            .tex(id)
+            .or_else(|| mathml::tex(self.dom, id).filter(|tex| is_tex(tex)))
+        else {
             return false;
         };
         let is_block = self.dom.attr(id, attr::DISPLAY) == Some("block");
@@ -161,123 +166,4 @@ fn next_formula(text: &str, is_tex_only: bool) -> Option<(&str, &str, &'static s
     }
     let tex = text.trim().strip_prefix('$')?.strip_suffix('$')?;
     (is_tex_only && is_tex(tex)).then_some(("", tex, "$", ""))
-}
-
-/// Work that is left in the conversion of MathML.
-enum Part {
-    Node(NodeId),
-    Text(&'static str),
-}
-
-/// Returns the TeX of MathML, unless plain characters say the same.
-fn from_mathml(dom: &Dom, math: NodeId) -> Option<String> {
-    const STRUCTURES: [&str; 9] = [
-        "mfrac", "mover", "mroot", "msqrt", "msub", "msubsup", "msup", "munder", "munderover",
-    ];
-    let mut inside = dom.below(math).take(limits::FORMULA_BYTES);
-    if !inside.any(|id| STRUCTURES.contains(&name_of(dom, id))) {
-        return None;
-    }
-    let mut out = String::new();
-    let mut left = vec![Part::Node(math)];
-    while let Some(part) = left.pop() {
-        if out.len() > limits::FORMULA_BYTES {
-            return None;
-        }
-        let id = match part {
-            Part::Node(id) => id,
-            Part::Text(text) => {
-                out.push_str(text);
-                continue;
-            }
-        };
-        if dom.tag(id) == Tag::Text {
-            push_token(&mut out, &collapse(dom.text(id)));
-            continue;
-        }
-        if matches!(dom.tag(id), Tag::Annotation | Tag::AnnotationXml) {
-            continue;
-        }
-        let is_text = name_of(dom, id) == "mtext";
-        let children: Vec<NodeId> = dom
-            .children(id)
-            .filter(|&child| dom.tag(child) != Tag::Text || !dom.text(child).trim().is_empty())
-            .collect();
-        let start = left.len();
-        match (template(name_of(dom, id)), children.as_slice()) {
-            (Some((open, marks)), parts) if parts.len() == marks.len() => {
-                // A base of one token needs no braces.
-                let bare = usize::from(open == "{" && dom.end(parts[0]) <= parts[0] + 2);
-                left.push(Part::Text(&open[bare..]));
-                for (at, (&part, &mark)) in parts.iter().zip(marks).enumerate() {
-                    let skipped = if at == 0 { bare } else { 0 };
-                    left.extend([Part::Node(part), Part::Text(&mark[skipped..])]);
-                }
-            }
-            _ => {
-                if is_text {
-                    left.push(Part::Text("\\text{"));
-                }
-                for &child in &children {
-                    left.push(Part::Node(child));
-                    match name_of(dom, child) {
-                        "mtd" => left.push(Part::Text(" & ")),
-                        "mtr" => left.push(Part::Text(" \\\\ ")),
-                        _ => {}
-                    }
-                }
-                match name_of(dom, id) {
-                    "msqrt" => {
-                        left.insert(start, Part::Text("\\sqrt{"));
-                        left.push(Part::Text("}"));
-                    }
-                    // No separator after the last cell or row.
-                    "mtr" | "mtable" if matches!(left[start..].last(), Some(Part::Text(_))) => {
-                        left.pop();
-                    }
-                    "mtext" => left.push(Part::Text("}")),
-                    _ => {}
-                }
-            }
-        }
-        left[start..].reverse();
-    }
-    Some(out.trim().to_owned()).filter(|tex| is_tex(tex))
-}
-
-/// Returns the name of an element; empty for text.
-fn name_of(dom: &Dom, id: NodeId) -> &str {
-    match dom.tag(id) {
-        Tag::Text => "",
-        _ => dom.name(id),
-    }
-}
-
-/// Returns what an element's TeX starts with, and what follows each of its children.
-fn template(name: &str) -> Option<(&'static str, &'static [&'static str])> {
-    Some(match name {
-        "mfrac" => ("\\frac{", &["}{", "}"]),
-        "mroot" => ("{", &["}^{1/", "}"]),
-        "msub" | "munder" => ("{", &["}_{", "}"]),
-        "msup" | "mover" => ("{", &["}^{", "}"]),
-        "msubsup" | "munderover" => ("{", &["}_{", "}^{", "}"]),
-        _ => return None,
-    })
-}
-
-/// Appends characters of a formula. Names of several letters are set apart.
-fn push_token(out: &mut String, token: &str) {
-    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let is_name = token.chars().take(2).count() == 2;
-    if is_name && is_letter(out.chars().next_back()) && is_letter(token.chars().next()) {
-        out.push(' ');
-    }
-    for c in token.chars() {
-        match c {
-            '{' | '}' | '%' | '#' | '&' | '_' => out.extend(['\\', c]),
-            // Invisible operators.
-            '\u{2061}'..='\u{2064}' => {}
-            _ => out.push(c),
-        }
-    }
 }

@@ -115,6 +115,8 @@ mod files {
     pub(crate) const ARCHIVE_RATIO: u64 = 500;
     /// Characters of text per office file.
     pub(crate) const OFFICE_TEXT_CHARS: usize = 32 * 1024 * 1024;
+    /// Bytes of XML per equation of an office file; a longer one is written as plain text.
+    pub(crate) const EQUATION_BYTES: usize = 256 * 1024;
     /// Maximum memory for converting an office file, in bytes. A small file can need a multiple of its size.
     pub(crate) const OFFICE_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
     /// Pages read per PDF, whatever the request says.

@@ -81,6 +81,97 @@ fn a_word_document_keeps_its_structure() {
 }
 
 #[test]
+fn equations_of_a_word_document_are_formulas() {
+    let run = |text: &str| {
+        let style = if text.len() > 1 { "p" } else { "i" };
+        format!("<m:r><m:rPr><m:sty m:val=\"{style}\"/></m:rPr><m:t>{text}</m:t></m:r>")
+    };
+    let part = |name: &str, content: &str| format!("<m:{name}>{content}</m:{name}>");
+    let with = |name: &str, properties: &[(&str, &str)], content: &[&str]| {
+        let value = |(name, value): &(&str, &str)| format!("<m:{name} m:val=\"{value}\"/>");
+        let properties = part(
+            &format!("{name}Pr"),
+            &properties.iter().map(value).collect::<String>(),
+        );
+        part(name, &(properties + &content.concat()))
+    };
+    let [x, one, two, n] = ["x", "1", "2", "n"].map(run);
+    let e = |content: &str| part("e", content);
+    let (sub, sup) = (part("sub", &one), part("sup", &n));
+    let fraction = part("f", &(part("num", &one) + &part("den", &x)));
+    let matrix = part("m", &(part("mr", &(e(&one) + &e(&x))) + &part("mr", &e(&two))));
+    let inline = [
+        with("acc", &[("chr", "\u{303}")], &[&e("<m:r><m:t>xy</m:t></m:r>")]),
+        part("func", &(part("fName", &run("sin")) + &e(&x))),
+        with("d", &[("begChr", "{"), ("endChr", "")], &[&e(&matrix)]),
+        part("d", &(e(&fraction) + &e(&n))),
+        with("rad", &[("degHide", "1")], &[&part("deg", &two), &e(&x)]),
+        part("rad", &(part("deg", &run("3")) + &e(&x))),
+        part("sPre", &(sub.clone() + &sup + &e(&x))),
+        with("phant", &[("show", "0")], &[&e(&x)]),
+        with("borderBox", &[], &[&e(&run("if so"))]),
+        part("limLow", &(e(&run("lim")) + &part("lim", &n))),
+        with("bar", &[("pos", "top")], &[&e(&x)]),
+        with("groupChr", &[], &[&e(&x)]),
+        with("f", &[("type", "noBar")], &[&part("num", &n), &part("den", &two)]),
+        part("eqArr", &(e(&run("a&amp;=1")) + &e(&run("&amp;=2")))),
+        format!("<w:del>{x}</w:del><m:r><m:rPr><m:scr m:val=\"double-struck\"/></m:rPr><m:t>R</m:t></m:r>"),
+    ];
+    let sum = with(
+        "nary",
+        &[("chr", "∑"), ("limLoc", "undOvr")],
+        &[&sub, &sup, &e(&part("sSup", &(e(&x) + &part("sup", &two))))],
+    );
+    let body = [
+        "<w:p><w:r><w:t>Let </w:t></w:r>".to_owned(),
+        inline
+            .map(|equation| format!("<m:oMath>{equation}</m:oMath>"))
+            .join("<w:r><w:t>, </w:t></w:r>"),
+        format!("</w:p><w:p><m:oMathPara><m:oMath>{sum}</m:oMath></m:oMathPara></w:p>"),
+        format!("<w:p><m:oMath>{fraction}</m:oMath></w:p>"),
+    ];
+    check(
+        FileType::Docx,
+        &docx(&body.concat()),
+        expect![[r#"
+            Let $\tilde{xy}$, $\sin x$, $\left\{\begin{matrix}1 & x \\ 2\end{matrix}\right.$, $(\frac{1}{x}|n)$, $\sqrt{x}$, $\sqrt[3]{x}$, ${}_{1}^{n}x$, , $\boxed{\mathrm{if}\ \mathrm{so}}$, $\lim_{n}$, $\overline{x}$, $\underbrace{x}$, ${n \atop 2}$, $\begin{matrix}\mathrm{a}=1 \\ =2\end{matrix}$, $\mathbb{R}$
+
+            $$∑_{1}^{n}x^{2}$$
+
+            $$\frac{1}{x}$$"#]],
+    );
+}
+
+#[test]
+fn hostile_equations_stay_within_limits() {
+    let deep = |depth: usize| {
+        format!(
+            "<w:p><m:oMath>{}x{}</m:oMath></w:p>",
+            "<m:rad><m:e>".repeat(depth),
+            "</m:e></m:rad>".repeat(depth)
+        )
+    };
+    let digits = |text: &str| format!("<w:p><w:r><w:t>{text}</w:t></w:r></w:p>");
+    let long = format!(
+        "<w:p><m:oMath><m:r><m:t>{}</m:t></m:r></m:oMath></w:p>",
+        "x".repeat(300_000)
+    );
+    let body = [
+        deep(100),
+        deep(10_000),
+        long,
+        digits("\u{FDD9}\u{FDDA}a\u{FDD0}\u{FDDA}b"),
+        "<w:p><m:oMath></w:p>".to_owned(),
+        "m:oMath>".to_owned(),
+        "ém:oMath></m:oMath>".to_owned(),
+    ];
+    for part in body {
+        let document = read_as(FileType::Docx, &docx(&part));
+        assert!(document.is_err() || document.is_ok_and(|document| document.html().len() < 400_000));
+    }
+}
+
+#[test]
 fn a_workbook_gives_a_table_per_visible_sheet() {
     let text = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let rows = format!(

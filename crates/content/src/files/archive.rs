@@ -1,9 +1,11 @@
 //! Zip archives of documents. Entries are unpacked one by one, against a budget of bytes.
 
-use std::io::{Cursor, Read};
+use std::collections::HashMap;
+use std::io::{Cursor, Read, Write};
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::FileError;
 use crate::limits;
@@ -65,6 +67,35 @@ impl<'a> Archive<'a> {
         Ok(Some(
             crate::decode(&bytes, Some("application/xml")).text.into_owned(),
         ))
+    }
+
+    /// Returns a copy of the archive with other texts of XML entries; `None` when none changes, or it is damaged.
+    pub(super) fn changed(mut self, mut change: impl FnMut(&str) -> Option<String>) -> Option<Vec<u8>> {
+        let names = self.zip.file_names().map(|name| Ok(name?.into_owned()));
+        let names = names.collect::<Result<Vec<String>, ZipError>>().ok()?;
+        let mut texts = HashMap::new();
+        for name in names.into_iter().filter(|name| name.ends_with(".xml")) {
+            let text = self.text(&name).ok().flatten();
+            if let Some(text) = text.and_then(|text| change(&text)) {
+                texts.insert(name, text);
+            }
+        }
+        if texts.is_empty() {
+            return None;
+        }
+        let mut copy = ZipWriter::new(Cursor::new(Vec::new()));
+        for index in 0..self.zip.len() {
+            let entry = self.zip.by_index_raw(index).ok()?;
+            match texts.remove_entry(&*entry.name().ok()?) {
+                Some((name, text)) => {
+                    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+                    copy.start_file(name, options).ok()?;
+                    copy.write_all(text.as_bytes()).ok()?;
+                }
+                None => copy.raw_copy_file(entry).ok()?,
+            }
+        }
+        Some(copy.finish().ok()?.into_inner())
     }
 
     /// Returns an entry as [`Archive::text`] does; fails when it does not exist.

@@ -13,9 +13,10 @@ impl Markup {
                 '<' => self.0.push_str("&lt;"),
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
-                // Control characters are not text; a form feed or vertical tab separates words.
+                // Control characters and noncharacters are not text; a form feed or vertical tab separates words.
                 '\u{B}' | '\u{C}' => self.0.push(' '),
                 c if c.is_control() && !matches!(c, '\t' | '\n') => {}
+                '\u{FDD0}'..='\u{FDEF}' => {}
                 c => self.0.push(c),
             }
         }
@@ -40,6 +41,9 @@ impl Markup {
 
     /// Adds an end tag; after a block, also a line break.
     pub(super) fn close(&mut self, name: &str) -> &mut Self {
+        if name == "p" && self.0.ends_with("</math>") {
+            self.display_formula();
+        }
         self.raw("</").raw(name).raw(">");
         if !matches!(
             name,
@@ -48,6 +52,16 @@ impl Markup {
             self.raw("\n");
         }
         self
+    }
+
+    /// Displays the formula that the open paragraph consists of.
+    fn display_formula(&mut self) {
+        const START: &str = "<p><math";
+        let start = self.0.rfind("<p>").unwrap_or(0);
+        let paragraph = &self.0[start..];
+        if paragraph.starts_with("<p><math>") && paragraph.matches("</math>").count() == 1 {
+            self.0.insert_str(start + START.len(), " display=\"block\"");
+        }
     }
 
     /// Adds a start tag with one attribute.

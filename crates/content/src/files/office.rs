@@ -1,6 +1,7 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod equations;
 mod long_sheets;
 mod old_lists;
 mod old_workbook;
@@ -15,6 +16,7 @@ use office_oxide::ir::{
 use office_oxide::options::ParseOptions;
 use office_oxide::{Document, DocumentFormat, OfficeError};
 
+use self::equations::Equations;
 use self::long_sheets::LongSheets;
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, FileType};
@@ -30,6 +32,12 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         FileType::Ppt => DocumentFormat::Ppt,
         _ => DocumentFormat::Doc,
     };
+    let mut equations = Equations::default();
+    let marked = match format {
+        DocumentFormat::Docx | DocumentFormat::Pptx => equations.mark(body),
+        _ => None,
+    };
+    let body = marked.as_deref().unwrap_or(body);
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
     let mut ir = document.to_ir();
@@ -45,6 +53,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
     let mut writer = Writer {
         is_sheets,
+        equations,
         long_sheets,
         ..Writer::default()
     };
@@ -169,6 +178,7 @@ struct Writer {
     /// Footnotes so far; written at the end of the page.
     notes: Markup,
     is_sheets: bool,
+    equations: Equations,
     long_sheets: Option<LongSheets>,
     /// Index of the sheet whose table has more rows.
     long_sheet: Option<usize>,
@@ -459,7 +469,7 @@ impl Writer {
         tags.iter().for_each(|tag| {
             self.html.open(tag);
         });
-        self.html.text(&text);
+        self.equations.write(&mut self.html, &text);
         tags.iter().rev().for_each(|tag| {
             self.html.close(tag);
         });

@@ -11,6 +11,8 @@ const STRUCTURES: [&str; 12] = [
 ];
 /// Elements that the delimiters around them grow with.
 const TALL: [&str; 5] = ["mfrac", "mover", "mtable", "munder", "munderover"];
+/// The invisible operator between a function and its argument.
+const APPLICATION: char = '\u{2061}';
 const OPENING: &str = "([{|‖⟨⌈⌊";
 const CLOSING: &str = ")]}|‖⟩⌉⌋";
 /// Names that TeX has commands for.
@@ -66,7 +68,7 @@ enum Part {
 /// Returns the TeX of MathML, unless plain characters say the same, or it is too large.
 pub(super) fn tex(dom: &Dom, math: NodeId) -> Option<String> {
     let is_small = dom.below(math).len() <= limits::FORMULA_NODES;
-    if !is_small || !dom.below(math).any(|id| STRUCTURES.contains(&name_of(dom, id))) {
+    if !is_small || dom.below(math).all(|id| is_plain(dom, id)) {
         return None;
     }
     let mut out = String::new();
@@ -93,6 +95,18 @@ pub(super) fn tex(dom: &Dom, math: NodeId) -> Option<String> {
     Some(out.trim().to_owned())
 }
 
+/// Returns whether plain characters say the same as a node, apart from its children.
+fn is_plain(dom: &Dom, id: NodeId) -> bool {
+    match name_of(dom, id) {
+        "" => !dom.text(id).contains(APPLICATION),
+        "mi" => matches!(
+            dom.attr_named(id, "mathvariant"),
+            None | Some("normal" | "italic")
+        ),
+        name => !STRUCTURES.contains(&name),
+    }
+}
+
 /// Appends the parts of an element, in their order.
 fn push_parts(parts: &mut Vec<Part>, dom: &Dom, id: NodeId) {
     let children: Vec<NodeId> = dom
@@ -102,7 +116,7 @@ fn push_parts(parts: &mut Vec<Part>, dom: &Dom, id: NodeId) {
     let mut template = template(dom, id, &children);
     // A base of one token needs no braces.
     if let Some(rest) = template.strip_prefix("{0}")
-        && dom.end(children[0]) == children[0] + 2
+        && is_token(dom, children[0])
     {
         parts.push(Part::Node(children[0]));
         template = rest;
@@ -200,6 +214,12 @@ fn delimited(dom: &Dom, row: &[NodeId]) -> &'static str {
 fn has_limits(dom: &Dom, base: NodeId) -> bool {
     let text = text_of(dom, base);
     OPERATORS.contains(&text.as_str()) || text.ends_with(['⏞', '⏟'])
+}
+
+/// Returns whether an element contains one text.
+fn is_token(dom: &Dom, id: NodeId) -> bool {
+    let end = dom.end(id);
+    dom.tag(end - 1) == Tag::Text && (id..end).all(|inner| dom.end(inner) == end)
 }
 
 /// Returns the name of an element; empty for text.

@@ -10,7 +10,7 @@ mod fixtures;
 
 use conversion::{markdown, read_as};
 use expect_test::{Expect, expect};
-use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, xlsx};
+use fixtures::{Pdf, archive, docx, epub, line, open_document, open_document_with, paragraph, pptx, xlsx};
 use harvestman_content::files::{FileError, FileType};
 
 #[track_caller]
@@ -303,6 +303,38 @@ fn headings_scripts_and_hidden_text_of_an_opendocument_text_are_recognized_by_th
 
         10<sup>6</sup><sub>n</sub>"#]],
     );
+}
+
+#[test]
+fn formulas_of_an_opendocument_text_are_written_where_they_are_embedded() {
+    let object = "<draw:frame><draw:object xlink:href=\"./Object 1\"/></draw:frame>";
+    let body = format!(
+        "<text:p>Let {object}</text:p><text:p>{object}</text:p><table:table><table:table-row><table:table-cell>\
+         <text:p>{object}</text:p></table:table-cell><table:table-cell><text:p>a</text:p></table:table-cell></table:table-row></table:table>"
+    );
+    let formula = "<semantics><mrow><script>x</script><msup onclick=\"x\"><mi>x</mi><mn>2</mn></msup></mrow>\
+                   <annotation encoding=\"StarMath 5.0\">x^2</annotation></semantics>";
+    check(
+        FileType::Odt,
+        &open_document_with("text", &body, formula),
+        expect![[r#"
+            Let $x^{2}$
+
+            $$x^{2}$$
+
+            | $x^{2}$ | a |
+            | --- | --- |"#]],
+    );
+    let object = "<draw:page><draw:frame><draw:object xlink:href=\"Object 1/\"/></draw:frame></draw:page>";
+    let document = read_as(
+        FileType::Odp,
+        &open_document_with("presentation", object, formula),
+    )
+    .unwrap();
+    expect![[r#"
+        <p><math display="block"><mrow><msup><mi>x</mi><mn>2</mn></msup></mrow></math></p>
+    "#]]
+    .assert_eq(&document.html());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reads OpenDocument texts, spreadsheets and presentations. One walk over `content.xml` writes the HTML;
 //! `styles` resolves style names.
 
+mod formula;
 mod styles;
 
 use self::styles::{Script, Styles, TextFormat};
@@ -41,16 +42,17 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         return Err(FileError::Encrypted);
     }
     let content = archive.required("content.xml")?;
-    let mut writer = Writer::new(kind);
-    if let Some(styles) = archive.text("styles.xml")? {
-        writer.styles.add(&styles)?;
-    }
-    writer.styles.add(&content)?;
-    xml::walk(&content, |node| writer.handle(node))?;
     let properties = match archive.text("meta.xml")? {
         Some(meta) => properties(&meta)?,
         None => Vec::new(),
     };
+    let styles = archive.text("styles.xml")?;
+    let mut writer = Writer::new(kind, archive);
+    if let Some(styles) = styles {
+        writer.styles.add(&styles)?;
+    }
+    writer.styles.add(&content)?;
+    xml::walk(&content, |node| writer.handle(node))?;
     Ok(writer.document(properties))
 }
 
@@ -106,8 +108,10 @@ enum Closing {
     Note,
 }
 
-struct Writer {
+struct Writer<'a> {
     kind: FileType,
+    /// Contains the objects of the document.
+    archive: Archive<'a>,
     styles: Styles,
     html: Markup,
     pages: Vec<FilePage>,
@@ -127,6 +131,7 @@ struct Writer {
     tables: Vec<Sheet>,
     class: String,
     cells: usize,
+    formula_bytes: usize,
     hidden: usize,
     truncated: bool,
 }
@@ -146,10 +151,11 @@ struct Sheet {
     has_head: bool,
 }
 
-impl Writer {
-    fn new(kind: FileType) -> Self {
+impl<'a> Writer<'a> {
+    fn new(kind: FileType, archive: Archive<'a>) -> Self {
         Writer {
             kind,
+            archive,
             styles: Styles::default(),
             html: Markup::default(),
             pages: Vec::new(),
@@ -164,6 +170,7 @@ impl Writer {
             tables: Vec::new(),
             class: String::new(),
             cells: 0,
+            formula_bytes: 0,
             hidden: 0,
             truncated: false,
         }
@@ -300,6 +307,18 @@ impl Writer {
                     .find("presentation:class")
                     .unwrap_or_default()
                     .clone_into(&mut self.class);
+                Closing::Nothing
+            }
+            "draw:object" if self.formula_bytes < limits::FILE_HTML_BYTES / 2 => {
+                let href = attributes.find("xlink:href").unwrap_or_default();
+                if let Some(formula) = formula::mathml(&mut self.archive, href) {
+                    self.formula_bytes += formula.len();
+                    let is_block = !self.in_block();
+                    self.html.raw(if is_block { "<p>" } else { "" }).raw(&formula);
+                    if is_block {
+                        self.html.close("p");
+                    }
+                }
                 Closing::Nothing
             }
             "draw:page" if self.kind == FileType::Odp => Closing::Page,

@@ -349,6 +349,11 @@ pub fn pptx(slides: &[(&str, &[&str])]) -> Vec<u8> {
 
 /// Returns an OpenDocument file of a kind (`text`, `spreadsheet`, `presentation`) with this body.
 pub fn open_document(kind: &str, body: &str) -> Vec<u8> {
+    open_document_with(kind, body, "")
+}
+
+/// Returns an OpenDocument file with the formula `Object 1`, which consists of this MathML.
+pub fn open_document_with(kind: &str, body: &str, formula: &str) -> Vec<u8> {
     let names: String = ["office", "text", "table", "style", "presentation"]
         .iter()
         .map(|name| format!(" xmlns:{name}=\"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0\""))
@@ -370,6 +375,10 @@ pub fn open_document(kind: &str, body: &str) -> Vec<u8> {
             &format!(
                 "<office:document-meta{names}><office:meta><dc:title>Of herons</dc:title></office:meta></office:document-meta>"
             ),
+        ),
+        (
+            "Object 1/content.xml",
+            &format!("<math display=\"block\">{formula}</math>"),
         ),
     ])
 }

@@ -48,7 +48,7 @@ impl Walk<'_> {
             return false;
         };
         let is_block = self.dom.attr(id, attr::DISPLAY) == Some("block");
-        self.write_tex(&tex, if is_block { "$$" } else { "$" });
+        self.write_tex(&tex, if is_block && !self.inline.cell { "$$" } else { "$" });
         true
     }
 

@@ -27,7 +27,7 @@ impl Footnotes {
     /// Finds the footnotes of a page.
     pub(super) fn of(dom: &Dom) -> Footnotes {
         let mut out = Footnotes::default();
-        let candidates: Vec<NodeId> = (0..dom.len())
+        let mut candidates: Vec<NodeId> = (0..dom.len())
             .filter(|&id| match dom.tag(id) {
                 Tag::A => is_reference(dom, id),
                 Tag::Sup => is_unlinked_reference(dom, id),
@@ -51,7 +51,14 @@ impl Footnotes {
             .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
             .collect();
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
+        candidates.sort_by_key(|&id| dom.tag(id) == Tag::Sup);
+        let mut has_links = false;
         for reference in candidates {
+            let is_link = dom.tag(reference) == Tag::A;
+            // On a page that links to its notes, another raised number is an exponent.
+            if has_links && !is_link {
+                break;
+            }
             let target = match fragment(dom, reference) {
                 Some(fragment) => targets
                     .get(fragment)
@@ -86,6 +93,7 @@ impl Footnotes {
                 out.notes.len()
             });
             out.references.insert(reference, number);
+            has_links |= is_link;
         }
         out.skip_sections(dom);
         out

@@ -356,6 +356,13 @@ fn footnotes_without_links() {
             [^1]: One
             [^2]: Two"#]],
     );
+    check(
+        "<p>10<sup>1</sup> a<sup><a href=#fn1>1</a></sup></p><ol><li id=fn1>One</ol>",
+        expect![[r#"
+            10<sup>1</sup> a[^1]
+
+            [^1]: One"#]],
+    );
 }
 
 #[test]

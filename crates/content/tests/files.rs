@@ -432,7 +432,7 @@ fn a_text_with_presentation_elements_is_one_page() {
 fn a_book_is_read_in_chapter_order() {
     let body = epub(&[
         "<h1>Herons</h1><p>They wade; see <a href=\"c2.xhtml\">egrets</a>.</p>",
-        "<h1>Egrets</h1><p>They are white.</p>",
+        "<h1>Egrets</h1><p>They are <span class=\"strong\">white</span>.</p>",
     ]);
     let document = read_as(FileType::Epub, &body).unwrap();
     expect![[r#"
@@ -442,7 +442,7 @@ fn a_book_is_read_in_chapter_order() {
 
         # Egrets
 
-        They are white."#]]
+        They are **white**."#]]
     .assert_eq(&markdown(&document));
     let properties = [("title", "Of herons"), ("author", "A. Wader")];
     assert_eq!(

@@ -1,11 +1,14 @@
 //! Reads books (EPUB): the chapters in reading order, each converted like a page. Links between chapters
 //! become links inside the document; images of the package become their descriptions.
 
+mod styles;
+
 use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
+use self::styles::Styles;
 use super::archive::Archive;
 use super::markup::Markup;
 use super::xml::{self, Node};
@@ -30,7 +33,14 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
     let base = Url::parse(PACKAGE)
         .and_then(|url| url.join(&root))
         .map_err(|error| FileError::Damaged(error.to_string()))?;
-    let mut pages = Vec::new();
+    let mut styles = Styles::default();
+    for href in &package.style_sheets {
+        let path = base.join(href).ok().map(|url| path_of(&url));
+        if let Some(css) = path.and_then(|path| archive.text(&path).ok().flatten()) {
+            styles.add(&css);
+        }
+    }
+    let mut chapters = Vec::new();
     for id in &package.spine {
         let Some(item) = package.items.get(id) else {
             continue;
@@ -39,16 +49,21 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
         let Some(url) = base.join(&item.href).ok().filter(|_| is_text) else {
             continue;
         };
-        let Some(xhtml) = archive.text(&path_of(&url))? else {
-            continue;
-        };
-        let number = u32::try_from(pages.len()).unwrap_or(u32::MAX).saturating_add(1);
-        pages.push(FilePage {
-            number,
-            html: chapter(&xhtml, &url),
-            continues: false,
-        });
+        if let Some(xhtml) = archive.text(&path_of(&url))? {
+            let xhtml = with_end_tags(&xhtml);
+            styles.apply(&xhtml, &[]);
+            chapters.push((url, xhtml));
+        }
     }
+    let headings = styles.heading_sizes();
+    let pages: Vec<FilePage> = (1..)
+        .zip(chapters)
+        .map(|(number, (url, xhtml))| FilePage {
+            number,
+            html: chapter(&styles.apply(&xhtml, &headings), &url),
+            continues: false,
+        })
+        .collect();
     if pages.is_empty() {
         return Err(FileError::Damaged("it has no chapters".to_owned()));
     }
@@ -88,6 +103,8 @@ struct Item {
 #[derive(Default)]
 struct Package {
     items: HashMap<String, Item>,
+    /// URLs of the style sheets, relative to the package document.
+    style_sheets: Vec<String>,
     spine: Vec<String>,
     /// `dc:` elements by name.
     metadata: HashMap<String, Vec<String>>,
@@ -108,6 +125,9 @@ impl Package {
                             kind: find("media-type"),
                             is_contents: find("properties").split(' ').any(|word| word == "nav"),
                         };
+                        if item.kind == "text/css" {
+                            package.style_sheets.push(item.href.clone());
+                        }
                         package.items.insert(find("id"), item);
                     }
                     "itemref" if find("linear") != "no" => package.spine.push(find("idref")),
@@ -145,7 +165,7 @@ impl Package {
 
 /// Returns the body of a chapter as cleaned HTML, without URLs of the package.
 fn chapter(xhtml: &str, url: &Url) -> String {
-    let page = HtmlPage::parse(&with_end_tags(xhtml), url);
+    let page = HtmlPage::parse(xhtml, url);
     let whole = page.convert(&Selection::default()).html();
     let body = inner(&whole, "body");
     remove_package_urls(body, url)
@@ -199,8 +219,11 @@ fn remove_package_urls(html: &str, url: &Url) -> String {
         let Some(end) = rest[at..].find('>') else { break };
         let tag = &rest[at..at + end + 1];
         rest = &rest[at + end + 1..];
-        if tag.starts_with("<img ") && value(tag, "src").is_none_or(|src| src.starts_with(PACKAGE)) {
-            if let Some(alt) = value(tag, "alt").filter(|alt| !alt.trim().is_empty()) {
+        let source = value(tag, "src").unwrap_or(PACKAGE);
+        if tag.starts_with("<img ") && source.starts_with(PACKAGE) {
+            // Some writers give the name of the file.
+            let is_text = |alt: &&str| !alt.trim().is_empty() && !source.ends_with(alt);
+            if let Some(alt) = value(tag, "alt").filter(is_text) {
                 out.raw("[").raw(alt.trim()).raw("]");
             }
             continue;
@@ -266,7 +289,7 @@ mod tests {
         let url = Url::parse("epub://package/OEBPS/one.xhtml").unwrap();
         let html = concat!(
             r#"<p id="a">See <a href="epub://package/OEBPS/two.xhtml#b">two</a>, "#,
-            r#"<a href="https://x.test/">web</a> <img alt="A tree" src="epub://package/i.png"></p>"#
+            r#"<a href="https://x.test/">web</a> <img alt="A tree" src="epub://package/i.png"><img alt="i.png" src="epub://package/i.png"></p>"#
         );
         assert_eq!(
             remove_package_urls(html, &url),

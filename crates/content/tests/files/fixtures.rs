@@ -383,7 +383,7 @@ pub fn open_document_with(kind: &str, body: &str, formula: &str) -> Vec<u8> {
     ])
 }
 
-/// Returns a book with these chapters (XHTML bodies).
+/// Returns a book with these chapters (XHTML bodies). Text with the class `strong` is bold.
 pub fn epub(chapters: &[&str]) -> Vec<u8> {
     let names: Vec<_> = (1..=chapters.len())
         .map(|number| format!("c{number}.xhtml"))
@@ -399,13 +399,17 @@ pub fn epub(chapters: &[&str]) -> Vec<u8> {
     let package = format!(
         "<package xmlns=\"http://www.idpf.org/2007/opf\"><metadata xmlns:dc=\"http://purl.org/dc/elements/1.1/\">\
          <dc:title>Of herons</dc:title><dc:creator>A. Wader</dc:creator></metadata>\
-         <manifest>{items}</manifest><spine>{spine}</spine></package>"
+         <manifest><item href=\"s/style.css\" media-type=\"text/css\"/>{items}</manifest><spine>{spine}</spine></package>"
     );
     let container = "<container><rootfiles><rootfile full-path=\"OPS/package.opf\"/></rootfiles></container>";
     let mut entries = vec![
         ("mimetype".to_owned(), "application/epub+zip".to_owned()),
         ("META-INF/container.xml".to_owned(), container.to_owned()),
         ("OPS/package.opf".to_owned(), package),
+        (
+            "OPS/s/style.css".to_owned(),
+            ".strong { font-weight: bold }".to_owned(),
+        ),
     ];
     for (name, body) in names.iter().zip(chapters) {
         let chapter = format!(

@@ -198,6 +198,25 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
 }
 
 #[test]
+fn hidden_rows_and_empty_columns_of_a_workbook_are_left_out() {
+    let far: String = (1..9_000)
+        .map(|row| format!("<row r=\"{row}\"><c r=\"B{row}\"><v>{row}</v></c><c r=\"XFC{row}\"/></row>"))
+        .collect();
+    let far = far
+        + "<row r=\"1048575\" hidden=\"1\"><c r=\"C1048575\"><v>7</v></c></row>\
+                     <row r=\"1048576\"><c r=\"XFD1048576\"><v>8</v></c></row>";
+    let document = read_as(FileType::Xlsx, &xlsx(&[("Far", "visible", &far)])).unwrap();
+    let text = markdown(&document);
+    assert!(
+        text.starts_with("## Far\n\n| 1 | |\n| --- | --- |\n| 2 | |\n"),
+        "{}",
+        &text[..60]
+    );
+    assert!(text.ends_with("| 8999 | |\n| | 8 |"));
+    assert_eq!(document.warnings, ["Hidden rows or columns were left out."]);
+}
+
+#[test]
 fn long_sheets_keep_their_rows() {
     let value = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let row = |number: usize| format!("<row><c><v>{number}</v></c>{}</row>", value("grey"));

@@ -1,7 +1,9 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod empty_columns;
 mod equations;
+mod hidden_cells;
 mod long_sheets;
 mod old_lists;
 mod old_workbook;
@@ -33,11 +35,13 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         _ => DocumentFormat::Doc,
     };
     let mut equations = Equations::default();
-    let marked = match format {
+    let changed = match format {
         DocumentFormat::Docx | DocumentFormat::Pptx => equations.mark(body),
+        DocumentFormat::Xlsx => hidden_cells::removed(body),
         _ => None,
     };
-    let body = marked.as_deref().unwrap_or(body);
+    let has_hidden_cells = changed.is_some() && format == DocumentFormat::Xlsx;
+    let body = changed.as_deref().unwrap_or(body);
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
     let mut ir = document.to_ir();
@@ -47,8 +51,18 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     if document.as_doc().is_some() {
         old_lists::divide(body, &mut ir);
     }
-    let long_sheets = document.as_xlsx().and_then(LongSheets::new);
-    drop(document);
+    let narrowed = document.as_xlsx().and_then(empty_columns::removed);
+    if let Some(workbook) = &narrowed {
+        ir.metadata.text_truncated = false;
+        for (index, section) in ir.sections.iter_mut().enumerate() {
+            if let Some(sheet) = workbook.sheet_ir(index) {
+                section.elements = sheet.section.elements;
+                ir.metadata.text_truncated |= sheet.text_truncated;
+            }
+        }
+    }
+    let long_sheets = narrowed.as_ref().or(document.as_xlsx()).and_then(LongSheets::new);
+    drop((document, narrowed));
     let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
     let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
     let mut writer = Writer {
@@ -80,7 +94,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         pages,
         total_pages: is_slides.then(|| u32::try_from(ir.sections.len()).unwrap_or(u32::MAX)),
         properties: properties(&ir),
-        warnings: warnings(&ir, is_slides, writer.is_cut),
+        warnings: warnings(&ir, is_slides, has_hidden_cells, writer.is_cut),
         ..FileDocument::default()
     })
 }
@@ -131,12 +145,15 @@ fn properties(ir: &DocumentIR) -> Vec<(String, String)> {
     super::properties(known)
 }
 
-fn warnings(ir: &DocumentIR, is_slides: bool, is_cut: bool) -> Vec<String> {
+fn warnings(ir: &DocumentIR, is_slides: bool, has_hidden_cells: bool, is_cut: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     let hidden = ir.sections.iter().filter(|section| section.hidden).count();
     if hidden > 0 {
         let what = if is_slides { "slides" } else { "sheets" };
         warnings.push(format!("Hidden {what} were left out: {hidden}."));
+    }
+    if has_hidden_cells {
+        warnings.push("Hidden rows or columns were left out.".to_owned());
     }
     if ir.metadata.text_truncated || is_cut {
         warnings.push("The file is too large to be converted as a whole; its end was left out.".to_owned());

@@ -1,0 +1,97 @@
+//! Hidden rows and columns of workbooks, which `office_oxide` does not know: they are removed before it reads the file.
+
+use office_oxide::xlsx::CellRef;
+use office_oxide::xlsx::cell::MAX_COL;
+
+use crate::files::archive::Archive;
+use crate::limits;
+
+/// Returns the workbook without hidden rows and the cells of hidden columns; `None` if it has none or is damaged.
+pub(super) fn removed(body: &[u8]) -> Option<Vec<u8>> {
+    Archive::open(body).ok()?.changed(visible)
+}
+
+/// Returns the XML of a sheet without what is hidden.
+fn visible(xml: &str) -> Option<String> {
+    if !is_hidden(xml) {
+        return None;
+    }
+    // Some writers put a prefix before all names.
+    let (head, _) = xml.split_once("sheetData")?;
+    let prefix = head.rsplit('<').next()?;
+    let start = |name: &str| format!("<{prefix}{name} ");
+    let end = |name: &str| format!("</{prefix}{name}>");
+    let mut is_hidden_column = vec![false; MAX_COL as usize + 2];
+    for rest in head.split(&format!("<{prefix}col")).take(limits::TABLE_COLUMNS) {
+        let tag = rest.split('>').next().unwrap_or_default();
+        let number = |name| attribute(tag, name)?.parse::<usize>().ok();
+        if is_hidden(tag)
+            && let (Some(first), Some(last)) = (number("min"), number("max"))
+        {
+            let columns = is_hidden_column.iter_mut().skip(first);
+            columns
+                .take(last.saturating_sub(first).saturating_add(1))
+                .for_each(|column| *column = true);
+        }
+    }
+    let elements = ["row", "c"].map(|name| (start(name), end(name)));
+    let mut out = String::new();
+    let mut copied = 0;
+    for (at, _) in xml.match_indices('<') {
+        let rest = &xml[at..];
+        let element = elements.iter().find(|(start, _)| rest.starts_with(start));
+        let Some((_, end)) = element.filter(|_| at >= copied) else {
+            continue;
+        };
+        let tag = &rest[..rest.find('>')? + 1];
+        let is_in_hidden_column = || {
+            let cell = CellRef::parse(attribute(tag, "r")?)?;
+            is_hidden_column.get(cell.col as usize + 1).copied()
+        };
+        if is_hidden(tag) || is_in_hidden_column() == Some(true) {
+            let length = if tag.ends_with("/>") {
+                tag.len()
+            } else {
+                rest.find(end)? + end.len()
+            };
+            out.push_str(&xml[copied..at]);
+            copied = at + length;
+        }
+    }
+    out.push_str(&xml[copied..]);
+    (copied > 0).then_some(out)
+}
+
+fn is_hidden(tag: &str) -> bool {
+    tag.contains(" hidden=\"1\"") || tag.contains(" hidden=\"true\"")
+}
+
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_rows_and_columns_are_removed() {
+        let sheet = "<x:worksheet><x:cols><x:col min=\"2\" max=\"3\" hidden=\"1\"/></x:cols><x:sheetData><x:row r=\"1\">\
+                     <x:c r=\"A1\"><x:v>1</x:v></x:c><x:c r=\"B1\"><x:v>2</x:v></x:c><x:c r=\"C1\"/></x:row>\
+                     <x:row r=\"2\" hidden=\"true\"><x:c r=\"A2\"/></x:row><x:row r=\"3\" hidden=\"1\"/></x:sheetData></x:worksheet>";
+        for prefix in ["x:", ""] {
+            let sheet = sheet.replace("x:", prefix);
+            let expected = "<sheetData><row r=\"1\"><c r=\"A1\"><v>1</v></c></row></sheetData></worksheet>";
+            let visible = visible(&sheet).unwrap().replace("x:", "");
+            assert!(visible.ends_with(expected), "{visible}");
+        }
+        assert_eq!(visible("<sheetData><row r=\"1\"/></sheetData>"), None);
+        for damaged in [
+            "<sheetData><row hidden=\"1\"><c",
+            "<sheetData><row hidden=\"1\"",
+            " hidden=\"1\"",
+        ] {
+            assert_eq!(visible(damaged), None);
+        }
+    }
+}

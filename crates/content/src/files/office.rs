@@ -11,6 +11,7 @@ mod time;
 
 use std::io::Cursor;
 
+use indexmap::IndexSet;
 use office_oxide::ir::{
     DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TableCell, TableRow,
     TextSpan, VerticalAlign,
@@ -194,6 +195,8 @@ struct Writer {
     html: Markup,
     /// Footnotes so far; written at the end of the page.
     notes: Markup,
+    /// The `id`s of the notes that the text refers to, in the order of their numbers.
+    references: IndexSet<String>,
     is_sheets: bool,
     equations: Equations,
     long_sheets: Option<LongSheets>,
@@ -496,11 +499,12 @@ impl Writer {
     }
 
     fn reference(&mut self, kind: &str, id: u32) {
+        let (at, _) = self.references.insert_full(format!("{kind}{id}"));
         let href = format!("#{kind}{id}");
         self.html
             .open("sup")
             .open_with("a", "href", &href)
-            .text(&id.to_string());
+            .text(&(at + 1).to_string());
         self.html.close("a").close("sup");
     }
 }
@@ -540,4 +544,20 @@ fn is_web(address: &str) -> bool {
 
 fn is_link(address: &str) -> bool {
     is_web(address) || address.starts_with("mailto:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_numbered_in_their_order() {
+        let mut writer = Writer::default();
+        for (kind, id) in [("fn", 20), ("en", 20), ("fn", 20)] {
+            writer.reference(kind, id);
+        }
+        let [first, second] = [("fn20", 1), ("en20", 2)]
+            .map(|(id, number)| format!("<sup><a href=\"#{id}\">{number}</a></sup>"));
+        assert_eq!(writer.html.into_html(), format!("{first}{second}{first}"));
+    }
 }

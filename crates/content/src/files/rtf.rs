@@ -448,10 +448,13 @@ impl Reader {
         if let Some(level) = heading {
             self.blocks.block(&format!("h{}", level.min(6)), &line);
         } else if self.paragraph.is_item || !marker.trim().is_empty() {
-            let is_numbered = marker
-                .trim_start()
-                .starts_with(|c: char| c.is_ascii_alphanumeric());
-            self.blocks.item(&line, is_numbered, self.paragraph.depth);
+            let marker = marker.trim().trim_start_matches('(');
+            // Word's second bullet is a letter.
+            let is_numbered = marker != "o" && marker.starts_with(|c: char| c.is_ascii_alphanumeric());
+            let digits = marker.find(|c: char| !c.is_ascii_digit()).unwrap_or(marker.len());
+            let start = marker[..digits].parse().unwrap_or(1);
+            self.blocks
+                .item(&line, is_numbered.then_some(start), self.paragraph.depth);
         } else {
             self.blocks.block("p", &line);
         }
@@ -508,6 +511,10 @@ mod tests {
         check(
             r"{\rtf1 \pard\ls1{\listtext 1.\tab}One\par{\listtext 2.\tab}Two\par\pard After\par\pard\bullet\tab Three\par}",
             "<ol><li>One</li><li>Two</li></ol><p>After</p><ul><li>Three</li></ul>",
+        );
+        check(
+            r"{\rtf1 \pard\ls1{\listtext (3)\tab}One\par{\listtext (4)\tab}Two\par\ilvl1{\listtext o\tab}Three\par}",
+            "<ol start=\"3\"><li>One</li><li>Two<ul><li>Three</li></ul></li></ol>",
         );
         check(
             r"{\rtf1 \trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row\pard x\par}",

@@ -51,14 +51,18 @@ impl Blocks {
         self.html.open(tag).raw(line).close(tag);
     }
 
-    pub(super) fn item(&mut self, line: &str, is_numbered: bool, depth: u8) {
-        let name = if is_numbered { "ol" } else { "ul" };
+    /// Adds an item of a list. A numbered one has a number, with which a list starts.
+    pub(super) fn item(&mut self, line: &str, number: Option<u32>, depth: u8) {
+        let name = if number.is_some() { "ol" } else { "ul" };
         self.end_lists(depth + 1);
         if self.lists.last() == Some(&(name, depth)) {
             self.html.close("li");
         } else {
             self.end_lists(depth);
-            self.html.open(name);
+            match number.filter(|start| *start != 1) {
+                Some(start) => self.html.open_with(name, "start", &start.to_string()),
+                None => self.html.open(name),
+            };
             self.lists.push((name, depth));
         }
         self.html.open("li").raw(line);

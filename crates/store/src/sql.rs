@@ -328,6 +328,24 @@ macro_rules! statement {
 }
 pub(crate) use statement;
 
+/// Creates a [`Statement`] that deletes some of the rows of a table for which a condition holds, in the order of a key.
+/// PostgreSQL selects them once, whatever its statistics say: those of a new job are always out of date.
+macro_rules! delete_rows {
+    ($table:literal, $key:literal, $condition:literal, $limit:literal) => {
+        $crate::sql::statement!(
+            concat!(
+                "DELETE FROM harvestman.", $table, " WHERE ", $condition, " AND ctid = ANY (ARRAY (SELECT ctid
+                    FROM harvestman.", $table, " WHERE ", $condition, " ORDER BY ", $key, " LIMIT ", $limit, "))"
+            ),
+            sqlite: concat!(
+                "DELETE FROM ", $table, " WHERE ", $condition, " AND (", $key, ") IN (SELECT ", $key, "
+                    FROM ", $table, " WHERE ", $condition, " ORDER BY ", $key, " LIMIT ", $limit, ")"
+            ),
+        )
+    };
+}
+pub(crate) use delete_rows;
+
 /// What SQLite has instead of a text of PostgreSQL. It has one schema, one writer and few types, takes the time from the
 /// caller, and sorts texts by their bytes. Longer texts come first.
 const REWRITES: &[(&str, &str)] = &[

@@ -10,37 +10,22 @@ use crate::limits;
 use crate::sql::cache::delete_aged;
 use crate::sql::zero_retention::{delete_some_of, erase_ended, mark_delivered, urls};
 use crate::sql::{
-    Connection, Database, Statement, Transaction, files, monitors, sessions, statement, uploads,
+    Connection, Database, Statement, Transaction, delete_rows, files, monitors, sessions, statement, uploads,
 };
 use crate::value::params;
 
 fn events() -> [Statement; 2] {
     [
-        statement!(
-            "DELETE FROM harvestman.delivery WHERE job_id = $1 AND (event_no, attempt) IN
-                (SELECT event_no, attempt FROM harvestman.delivery WHERE job_id = $1 LIMIT $2)"
-        ),
-        statement!(
-            "DELETE FROM harvestman.outbox WHERE job_id = $1 AND event_no IN
-                (SELECT event_no FROM harvestman.outbox WHERE job_id = $1 LIMIT $2)"
-        ),
+        delete_rows!("delivery", "event_no, attempt", "job_id = $1", "$2"),
+        delete_rows!("outbox", "event_no", "job_id = $1", "$2"),
     ]
 }
 
 fn content() -> [Statement; 3] {
     [
-        statement!(
-            "DELETE FROM harvestman.page WHERE job_id = $1 AND seq IN
-                (SELECT seq FROM harvestman.page WHERE job_id = $1 ORDER BY seq LIMIT $2)"
-        ),
-        statement!(
-            "DELETE FROM harvestman.monitor_page WHERE check_id = $1 AND (target, no) IN
-                (SELECT target, no FROM harvestman.monitor_page WHERE check_id = $1 LIMIT $2)"
-        ),
-        statement!(
-            "DELETE FROM harvestman.run_event WHERE job_id = $1 AND no IN
-                (SELECT no FROM harvestman.run_event WHERE job_id = $1 LIMIT $2)"
-        ),
+        delete_rows!("page", "seq", "job_id = $1", "$2"),
+        delete_rows!("monitor_page", "target, no", "check_id = $1", "$2"),
+        delete_rows!("run_event", "no", "job_id = $1", "$2"),
     ]
 }
 
@@ -129,10 +114,10 @@ async fn delete_some(transaction: &mut impl Transaction, job: JobId) -> Result<S
 /// can continue the job.
 async fn sweep(connection: &mut impl Connection, job: JobId) -> Result<Step, StoreError> {
     let deleted = statement!(
-        "DELETE FROM harvestman.job_url WHERE job_id = $1 AND url_key IN
-            (SELECT url_key FROM harvestman.job_url WHERE job_id = $1 AND waiting ORDER BY position LIMIT $2
+        "DELETE FROM harvestman.job_url WHERE job_id = $1 AND ctid = ANY (ARRAY
+            (SELECT ctid FROM harvestman.job_url WHERE job_id = $1 AND waiting ORDER BY position LIMIT $2
              OFFSET (SELECT CASE WHEN kind = 'crawl' AND zero_data_retention = 0 THEN $3 ELSE 0 END
-                FROM harvestman.job WHERE id = $1))",
+                FROM harvestman.job WHERE id = $1)))",
         sqlite: "DELETE FROM job_url WHERE job_id = ?1 AND url_key IN
             (SELECT url_key FROM job_url WHERE job_id = ?1 AND state = 'spare' ORDER BY position LIMIT ?2 OFFSET
                 (SELECT iif(kind = 'crawl' AND zero_data_retention = 0, ?3, 0) FROM job WHERE id = ?1))"

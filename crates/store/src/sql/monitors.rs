@@ -11,7 +11,7 @@ use crate::limits;
 use crate::monitor::{DueMonitor, MonitorRow, MonitorUpdate, Monitors, NewMonitor};
 use crate::rows::{due_monitor, fetching_jobs, monitor_row};
 use crate::sql::jobs::mark_cancelled;
-use crate::sql::{Connection, Database, statement};
+use crate::sql::{Connection, Database, delete_rows, statement};
 use crate::value::params;
 
 impl<D: Database> Monitors for D {
@@ -257,20 +257,14 @@ pub(super) async fn delete_some(connection: &mut impl Connection) -> Result<bool
     .await?;
     let Some(row) = row else { return Ok(false) };
     let id = MonitorId(row.id("id")?);
-    let urls = statement!(
-        "DELETE FROM harvestman.monitor_url WHERE monitor_id = $1 AND (target, url_key) IN
-            (SELECT target, url_key FROM harvestman.monitor_url WHERE monitor_id = $1 LIMIT $2)",
-    )
-    .bind_all(params![id, limits::EXPIRY_ROWS])
-    .execute(connection)
-    .await?;
-    let versions = statement!(
-        "DELETE FROM harvestman.page_version WHERE team_id = $1 AND tag = $2 AND url_key IN
-            (SELECT url_key FROM harvestman.page_version WHERE team_id = $1 AND tag = $2 LIMIT $3)",
-    )
-    .bind_all(params![row.id("team_id")?, monitor_tag(id), limits::EXPIRY_ROWS])
-    .execute(connection)
-    .await?;
+    let urls = delete_rows!("monitor_url", "target, url_key", "monitor_id = $1", "$2")
+        .bind_all(params![id, limits::EXPIRY_ROWS])
+        .execute(connection)
+        .await?;
+    let versions = delete_rows!("page_version", "url_key", "team_id = $1 AND tag = $2", "$3")
+        .bind_all(params![row.id("team_id")?, monitor_tag(id), limits::EXPIRY_ROWS])
+        .execute(connection)
+        .await?;
     if urls + versions == 0 {
         statement!("DELETE FROM harvestman.monitor WHERE id = $1")
             .bind(id)

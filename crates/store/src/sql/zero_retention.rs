@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::prepared::json_text;
 use crate::rows::parse_progress;
-use crate::sql::{Connection, Statement, Transaction, statement};
+use crate::sql::{Connection, Statement, Transaction, delete_rows, statement};
 use crate::value::params;
 
 /// Deletes the document of a delivered webhook event, which is no longer pending.
@@ -147,14 +147,8 @@ async fn delete_overdue(transaction: &mut impl Transaction, now: Timestamp) -> R
 /// Returns the statements that delete URLs that a job knows, and errors of those that failed.
 pub(crate) fn urls() -> [Statement; 2] {
     [
-        statement!(
-            "DELETE FROM harvestman.job_url WHERE job_id = $1 AND url_key IN
-                (SELECT url_key FROM harvestman.job_url WHERE job_id = $1 LIMIT $2)"
-        ),
-        statement!(
-            "DELETE FROM harvestman.job_error WHERE job_id = $1 AND no IN
-                (SELECT no FROM harvestman.job_error WHERE job_id = $1 LIMIT $2)"
-        ),
+        delete_rows!("job_url", "url_key", "job_id = $1", "$2"),
+        delete_rows!("job_error", "no", "job_id = $1", "$2"),
     ]
 }
 

@@ -13,7 +13,7 @@ use harvestman_store::{
 
 use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, database_url, failed, later,
-    new_job, offers, page, page_error, page_with, room, run_sql, settled,
+    new_job, offer, offers, page, page_error, page_with, room, run_sql, settled,
 };
 
 use crate::story::chapters_of_events::attempt;
@@ -476,6 +476,35 @@ async fn an_event_added_during_an_attempt_is_due_on_postgresql() {
         [(job.id, team)]
     );
     store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_new_large_job_is_deleted_without_statistics_about_it_on_postgresql() {
+    let folder = TestFolder::postgres("statistics");
+    let store = folder.open().await;
+    let team = store.ensure_team("team").await.unwrap();
+    for urls in [5, 10_000] {
+        let job = crawl(team, 1);
+        store.create_crawl(&job, None).await.unwrap();
+        let lease = store
+            .lease("", NOW, LEASE_MS, &room(1))
+            .await
+            .unwrap()
+            .pop()
+            .unwrap();
+        let first = Batch {
+            offers: (0..urls).map(|no| offer(&format!("/{no}"))).collect(),
+            ..batch(1)
+        };
+        store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
+        if urls == 5 {
+            run_sql(folder.name(), "ANALYZE harvestman.job_url");
+        } else {
+            store.cancel(team, job.id, NOW).await.unwrap();
+        }
+    }
+    store.expire(NOW).await.unwrap();
+    assert_eq!(store.expire(later(RETENTION_MS)).await, Ok(1));
 }
 
 #[tokio::test]

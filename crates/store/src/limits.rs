@@ -105,6 +105,8 @@ pub(crate) const CONNECTION_TIMEOUT: Duration = Duration::from_secs(3);
 pub(crate) const RECONNECT_TIME: Duration = Duration::from_secs(8);
 /// Pause between two attempts to reconnect.
 pub(crate) const RECONNECT_RETRY: Duration = Duration::from_millis(100);
+/// How long a statement waits for the response of a database server. Longer than the time limits that the server knows.
+pub(crate) const STATEMENT_TIME: Duration = Duration::from_secs(30);
 /// Connections of a node to its database server.
 pub(crate) const POSTGRES_CONNECTIONS: usize = 10;
 /// Interval at which a node reports that it is alive.

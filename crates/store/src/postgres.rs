@@ -6,6 +6,7 @@
 
 mod cache;
 mod checks;
+mod client;
 mod commit;
 mod connect;
 mod continuation;
@@ -142,7 +143,7 @@ impl Lifecycle for Postgres {
     /// If the last write failed, also writes.
     async fn ping(&self) -> Result<(), StoreError> {
         self.cache.flush().await;
-        query("SELECT 1").execute(&*self.pool.connection().await?).await?;
+        query("SELECT 1").execute(&self.pool.connection().await?).await?;
         if self.health.is_failing() {
             self.write(Timestamp(0), |transaction, _| Box::pin(nodes::touch(transaction)))
                 .await?;

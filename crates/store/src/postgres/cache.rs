@@ -14,12 +14,12 @@ use harvestman_core::search::PageText;
 use harvestman_core::time::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-use tokio_postgres::Client;
 
 use crate::cache::{CachedPage, NewCachedPage, PageCache};
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::connect::{Pool, SharedConnection};
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
@@ -157,7 +157,7 @@ impl PageCache for Postgres {
              WHERE team_id = $1 AND cache_key = $2 AND fetched_at >= $3",
         )
         .bind_all(params![team, key, now.0.saturating_sub(ages.max_ms)])
-        .fetch_optional(&**self.cache.reader.of(&self.pool).await?)
+        .fetch_optional(&*self.cache.reader.of(&self.pool).await?)
         .await?;
         match row {
             Some(row) if ages.allow(row.time("fetched_at")?, now) => decompress_page(&row).await.map(Some),

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use harvestman_core::api::monitor_response::PageStatus;
 use harvestman_core::ids::{JobId, MonitorId};
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::monitor::NewCheckPage;
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::value::params;
 

@@ -20,7 +20,7 @@ use futures_util::future::{join, try_join, try_join_all, try_join4, try_join5};
 use harvestman_core::crawl::{AdmittedUrl, Batch, CommitResponse, JobEnd, JobState, Snapshot};
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::commit::{CommitResult, JobInCommit, NewOutcomes, Owner};
@@ -28,6 +28,7 @@ use crate::error::{CommitError, StoreError};
 use crate::job::JobStatus;
 use crate::lease::{Commits, Lease};
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::commit::outcomes::{closing, insert_errors};
 use crate::postgres::credits::{add_to_sums, charge};
 use crate::postgres::events;
@@ -152,10 +153,7 @@ async fn write(
         .transpose()?
     else {
         let committed = transaction.batch_execute("COMMIT").await;
-        return Ok(WriteOutcome::Committed(
-            ended,
-            committed.map_err(StoreError::from),
-        ));
+        return Ok(WriteOutcome::Committed(ended, committed));
     };
 
     // Second round trip.
@@ -184,7 +182,7 @@ async fn write(
     );
     let (written, committed) = join(statements, transaction.batch_execute("COMMIT")).await;
     // A statement that failed turns the COMMIT into a ROLLBACK.
-    let outcome = written.and(committed.map_err(StoreError::from));
+    let outcome = written.and(committed);
     Ok(WriteOutcome::Committed(
         CommitResult::Committed(admitted, state),
         outcome,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use deadpool_postgres::{Connect, Manager, ManagerConfig, Object, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::{Connect, Manager, ManagerConfig, PoolError, RecyclingMethod, Runtime};
 use futures_util::future::BoxFuture;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -13,12 +13,13 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::{Mutex, Notify};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
+use tokio_postgres::Config;
 use tokio_postgres::config::Host;
-use tokio_postgres::{Client, Config};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 use crate::limits;
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, describe, may_pass};
 
@@ -51,7 +52,7 @@ impl Connect for Connector {
     fn connect(
         &self,
         config: &Config,
-    ) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), tokio_postgres::Error>> {
+    ) -> BoxFuture<'_, Result<(tokio_postgres::Client, JoinHandle<()>), tokio_postgres::Error>> {
         let (config, Self { tls, end }) = (config.clone(), self.clone());
         Box::pin(async move {
             let (client, connection) = config.connect(tls).await?;
@@ -77,13 +78,10 @@ impl Pool {
         let (config, tls) = parse(url)?;
         let server = server_name(&config);
         let deadline = Instant::now() + limits::CONNECT_TIME;
-        let client = loop {
+        loop {
             let connecting = config.connect(tls.clone());
             let text = match timeout(limits::CONNECTION_TIMEOUT * 2, connecting).await {
-                Ok(Ok((client, connection))) => {
-                    tokio::spawn(connection);
-                    break client;
-                }
+                Ok(Ok(_)) => break,
                 Ok(Err(error)) => {
                     let text = describe(&error);
                     if !error.code().is_none_or(may_pass) {
@@ -102,23 +100,6 @@ impl Pool {
             }
             tracing::warn!(server, error = text, "cannot connect to the database; retrying");
             tokio::time::sleep(limits::CONNECT_RETRY).await;
-        };
-        let row = query(
-            "SELECT current_setting('server_version_num')::bigint AS number,
-                current_setting('server_version') AS name, current_setting('server_encoding') AS encoding",
-        )
-        .fetch_one(&client)
-        .await?;
-        let (version, encoding) = (row.text("name")?, row.text("encoding")?);
-        if row.count("number")? < OLDEST_SERVER {
-            return Err(StoreError::Setup(format!(
-                "the database at {server} is PostgreSQL {version}; version 14 or newer is needed"
-            )));
-        }
-        if encoding != "UTF8" {
-            return Err(StoreError::Setup(format!(
-                "the database at {server} has the encoding {encoding}; create one with ENCODING 'UTF8'"
-            )));
         }
         let settings = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
@@ -135,30 +116,52 @@ impl Pool {
             .create_timeout(Some(limits::CONNECTION_TIMEOUT * 2))
             .build()
             .map_err(|error| StoreError::Setup(error.to_string()))?;
-        Ok(Self {
+        let pool = Self {
             connections,
             connector,
             config: Arc::new(config),
-        })
+        };
+        let row = query(
+            "SELECT current_setting('server_version_num')::bigint AS number,
+                current_setting('server_version') AS name, current_setting('server_encoding') AS encoding",
+        )
+        .fetch_one(&pool.connection().await?)
+        .await?;
+        let (version, encoding) = (row.text("name")?, row.text("encoding")?);
+        if row.count("number")? < OLDEST_SERVER {
+            return Err(StoreError::Setup(format!(
+                "the database at {server} is PostgreSQL {version}; version 14 or newer is needed"
+            )));
+        }
+        if encoding != "UTF8" {
+            return Err(StoreError::Setup(format!(
+                "the database at {server} has the encoding {encoding}; create one with ENCODING 'UTF8'"
+            )));
+        }
+        Ok(pool)
     }
 
     /// Returns a free connection. While the server cannot be reached, retries for a few seconds.
-    pub(crate) async fn connection(&self) -> Result<Object, StoreError> {
+    pub(crate) async fn connection(&self) -> Result<Client, StoreError> {
         let deadline = Instant::now() + limits::RECONNECT_TIME;
         loop {
             match self.connections.get().await.map_err(StoreError::from) {
                 Err(error) if error.is_transient() && Instant::now() < deadline => {
                     tokio::time::sleep(limits::RECONNECT_RETRY).await;
                 }
-                result => return result,
+                result => return Ok(Client::new(result?, self.connector.tls.clone())),
             }
         }
     }
 
-    /// Returns whether the server accepts a connection and does not respond on it.
+    /// Returns whether the server accepts a connection and does not respond on it. A pooler accepts connections even if
+    /// its server does not respond.
     pub(crate) async fn is_silent(&self) -> bool {
-        let connecting = self.connector.connect(&self.config);
-        timeout(limits::CONNECTION_TIMEOUT, connecting).await.is_err()
+        let responding = async {
+            let (client, _) = self.connector.connect(&self.config).await?;
+            client.batch_execute("SELECT 1").await
+        };
+        timeout(limits::CONNECTION_TIMEOUT, responding).await.is_err()
     }
 
     /// Ends all connections. Statements that wait for a response fail as if the server had closed them.
@@ -179,11 +182,11 @@ impl Pool {
 /// waiting for earlier answers, so that a distant database answers all within one round trip. The connection is returned
 /// to the pool when nobody uses it.
 #[derive(Debug, Default)]
-pub(crate) struct SharedConnection(Mutex<Weak<Object>>);
+pub(crate) struct SharedConnection(Mutex<Weak<Client>>);
 
 impl SharedConnection {
     /// Returns the connection; takes one from `pool` if there is none.
-    pub(crate) async fn of(&self, pool: &Pool) -> Result<Arc<Object>, StoreError> {
+    pub(crate) async fn of(&self, pool: &Pool) -> Result<Arc<Client>, StoreError> {
         let mut current = self.0.lock().await;
         if let Some(connection) = current.upgrade().filter(|connection| !connection.is_closed()) {
             return Ok(connection);

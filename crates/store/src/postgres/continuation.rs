@@ -31,7 +31,7 @@ impl Continuations for Postgres {
              WHERE job_id = $1 AND state IN ('spare', 'open', 'failed')",
         )
         .bind(job)
-        .fetch_one(&*self.pool.connection().await?)
+        .fetch_one(&self.pool.connection().await?)
         .await?
         .count("urls")
     }

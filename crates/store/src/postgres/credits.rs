@@ -4,11 +4,11 @@
 use harvestman_core::day::Day;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::account::Account;
 use crate::error::StoreError;
+use crate::postgres::client::Client;
 use crate::postgres::query::{Query, query};
 use crate::usage::UsageChange;
 use crate::value::params;

@@ -1,9 +1,8 @@
 //! How operations of `sql/` use PostgreSQL.
 
-use deadpool_postgres::Object;
 use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::account::Account;
@@ -12,6 +11,7 @@ use crate::error::StoreError;
 use crate::event::EventLog;
 use crate::key_uses::KeyUses;
 use crate::monitor::NewCheckPage;
+use crate::postgres::client::Client;
 use crate::postgres::commit::PageRows;
 use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
@@ -21,11 +21,11 @@ use crate::sql::{Database, Snapshot, Statement, Transaction as WriteTransaction,
 use crate::usage::UsageChange;
 
 impl Database for Postgres {
-    type Reader = Object;
+    type Reader = Client;
     type Snapshot = Transaction;
     type Transaction = Transaction;
 
-    async fn reader(&self) -> Result<Object, StoreError> {
+    async fn reader(&self) -> Result<Client, StoreError> {
         self.pool.connection().await
     }
 
@@ -63,7 +63,7 @@ impl From<Statement> for Query {
     }
 }
 
-connections!(Row, Query::from, &Client: Object, Transaction, &Client);
+connections!(Row, Query::from, &Client: Client, Transaction, &Client);
 
 impl Snapshot for Transaction {
     async fn end(self) -> Result<(), StoreError> {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
 use crate::cipher::Cipher;
 use crate::encryption::{DiscardedSecrets, Encryption, Lost};
 use crate::error::StoreError;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::connect::Pool;
 use crate::postgres::nodes::is_served;
 use crate::postgres::query::query;
@@ -22,12 +22,12 @@ const LOCK: &str = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout 
 
 impl Encryption for Postgres {
     async fn adopt(&self, keys: Arc<KeyRing>) -> Result<(), StoreError> {
-        if is_recorded(&*self.pool.connection().await?, &keys).await? {
+        if is_recorded(&self.pool.connection().await?, &keys).await? {
             return Ok(());
         }
         self.write(Timestamp(0), move |transaction, _| {
             Box::pin(async move {
-                transaction.batch_execute(LOCK).await?;
+                transaction.unlimited().batch_execute(LOCK).await?;
                 match is_recorded(transaction, &keys).await? {
                     true => Ok(()),
                     false => encrypt(transaction, &keys, &mut Lost::Keep).await,
@@ -40,7 +40,7 @@ impl Encryption for Postgres {
     async fn discard_lost(&self, keys: Arc<KeyRing>, now: Timestamp) -> Result<DiscardedSecrets, StoreError> {
         self.write(now, move |transaction, now| {
             Box::pin(async move {
-                transaction.batch_execute(LOCK).await?;
+                transaction.unlimited().batch_execute(LOCK).await?;
                 if is_served(transaction).await? {
                     return Err(StoreError::Setup(
                         "a server uses the PostgreSQL database: stop it first".to_owned(),

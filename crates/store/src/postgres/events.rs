@@ -1,10 +1,10 @@
 //! Writes webhook events to the outbox, in the same transaction as the change that they report.
 
 use harvestman_core::ids::JobId;
-use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::event::EventLog;
+use crate::postgres::client::Client;
 use crate::postgres::query::{Query, query};
 use crate::sql::outbox::make_due;
 use crate::value::params;

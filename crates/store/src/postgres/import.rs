@@ -1,13 +1,13 @@
 //! Writes the tables of an embedded database into an empty one.
 
 use futures_util::StreamExt;
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::cell::{Cell, TABLES};
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::nodes::is_served;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};

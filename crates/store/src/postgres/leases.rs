@@ -50,7 +50,7 @@ impl Leases for Postgres {
              FROM harvestman.clock($1) AS now",
         )
         .bind(now)
-        .fetch_one(&*self.pool.connection().await?)
+        .fetch_one(&self.pool.connection().await?)
         .await?;
         due_work(&row)
     }

@@ -2,9 +2,8 @@
 //! removes something comes one version after the migration that added its replacement. One node applies them, in one
 //! transaction.
 
-use tokio_postgres::Client;
-
 use crate::error::StoreError;
+use crate::postgres::client::Client;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
@@ -45,12 +44,13 @@ pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
         transaction.ended();
         return Ok(());
     }
-    transaction.batch_execute(BEGIN).await?;
+    transaction.unlimited().batch_execute(BEGIN).await?;
     // Another node may have upgraded it meanwhile.
     let found = check(read_version(&transaction).await?)?;
     if found < supported {
         if found == 0 {
             transaction
+                .unlimited()
                 .batch_execute(CREATE)
                 .await
                 .map_err(|error| match error.code() {
@@ -62,7 +62,7 @@ pub(crate) async fn migrate(pool: &Pool) -> Result<(), StoreError> {
             .iter()
             .skip(usize::try_from(found).unwrap_or(usize::MAX))
         {
-            transaction.batch_execute(migration).await?;
+            transaction.unlimited().batch_execute(migration).await?;
         }
         query("DELETE FROM harvestman.schema_version")
             .execute(&transaction)

@@ -10,7 +10,6 @@ use harvestman_core::ids::SessionId;
 use harvestman_core::time::Timestamp;
 use parking_lot::Mutex;
 use tokio::time::timeout;
-use tokio_postgres::Client;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -18,6 +17,7 @@ use crate::clock::clock;
 use crate::config::NodeReport;
 use crate::error::StoreError;
 use crate::limits;
+use crate::postgres::client::Client;
 use crate::postgres::connect::{BACKGROUND_RETRY, Pool};
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};

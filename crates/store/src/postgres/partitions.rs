@@ -3,9 +3,9 @@
 //! left, which frees their space without a vacuum.
 
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
 use crate::error::StoreError;
+use crate::postgres::client::Client;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 

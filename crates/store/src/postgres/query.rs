@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 use std::error::Error;
 
+use tokio_postgres::Row;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, Row};
 
 use crate::error::StoreError;
+use crate::postgres::client::Client;
 use crate::value::Value;
 
 impl Value {
@@ -91,15 +92,24 @@ impl Query {
     }
 
     pub(crate) async fn fetch_all(self, client: &Client) -> Result<Vec<Row>, StoreError> {
-        Ok(client.query_typed(&self.sql, &self.parameters()).await?)
+        let parameters = self.parameters();
+        client
+            .within_limit(client.unlimited().query_typed(&self.sql, &parameters))
+            .await
     }
 
     pub(crate) async fn fetch_one(self, client: &Client) -> Result<Row, StoreError> {
-        Ok(client.query_typed_one(&self.sql, &self.parameters()).await?)
+        let parameters = self.parameters();
+        client
+            .within_limit(client.unlimited().query_typed_one(&self.sql, &parameters))
+            .await
     }
 
     pub(crate) async fn fetch_optional(self, client: &Client) -> Result<Option<Row>, StoreError> {
-        Ok(client.query_typed_opt(&self.sql, &self.parameters()).await?)
+        let parameters = self.parameters();
+        client
+            .within_limit(client.unlimited().query_typed_opt(&self.sql, &parameters))
+            .await
     }
 
     /// Runs the statement and builds a value from each row.
@@ -113,7 +123,10 @@ impl Query {
 
     /// Runs the statement and returns the number of affected rows.
     pub(crate) async fn execute(self, client: &Client) -> Result<u64, StoreError> {
-        Ok(client.execute_typed(&self.sql, &self.parameters()).await?)
+        let parameters = self.parameters();
+        client
+            .within_limit(client.unlimited().execute_typed(&self.sql, &parameters))
+            .await
     }
 
     /// Runs the statement.

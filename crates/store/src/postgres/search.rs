@@ -87,7 +87,7 @@ impl Search for Postgres {
             .bind(from)
             .bind(until)
             .bind(limit)
-            .fetch_all(&*self.pool.connection().await?)
+            .fetch_all(&self.pool.connection().await?)
             .await?;
         let mut found = Vec::with_capacity(rows.len());
         for row in rows {

@@ -7,13 +7,14 @@ use std::time::Duration;
 use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::clock::clock;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
@@ -58,7 +59,7 @@ impl Postgres {
             "SELECT DISTINCT subject FROM harvestman.share WHERE subject = ANY ($1) AND node <> $2 AND wanted > held",
         )
         .bind_all(params![subjects.to_vec(), self.node])
-        .fetch_all(&*self.pool.connection().await?)
+        .fetch_all(&self.pool.connection().await?)
         .await?;
         rows.iter().map(|row| row.text("subject")).collect()
     }
@@ -81,7 +82,7 @@ impl Postgres {
              RETURNING granted, since + $5 - harvestman.clock($4) AS left_ms",
         )
         .bind_all(params![subject, limit, wanted, clock(), limits::RATE_WINDOW_MS])
-        .fetch_one(&*self.pool.connection().await?)
+        .fetch_one(&self.pool.connection().await?)
         .await?;
         Ok(RateGrant {
             requests: u32::try_from(row.count("granted")?).unwrap_or(wanted),
@@ -101,7 +102,7 @@ impl Postgres {
         .bind_all(params![host, clock()])
         // Nodes start late by the time of a round trip, which differs between nodes.
         .bind(delay_ms.saturating_add(limits::HOST_START_SLACK_MS))
-        .fetch_one(&*self.pool.connection().await?)
+        .fetch_one(&self.pool.connection().await?)
         .await?;
         row.count("wait_ms").map(Duration::from_millis)
     }
@@ -114,7 +115,7 @@ impl Postgres {
              ON CONFLICT (host) DO UPDATE SET paused_until = greatest(old.paused_until, excluded.paused_until)",
         )
         .bind_all(params![host, clock(), pause_ms])
-        .run(&*self.pool.connection().await?)
+        .run(&self.pool.connection().await?)
         .await
     }
 
@@ -124,7 +125,7 @@ impl Postgres {
              WHERE paused_until > harvestman.clock($1) ORDER BY paused_until DESC LIMIT $2",
         )
         .bind_all(params![clock(), limits::PAUSED_HOSTS])
-        .fetch_all(&*self.pool.connection().await?)
+        .fetch_all(&self.pool.connection().await?)
         .await?;
         rows.iter()
             .map(|row| Ok((row.text("host")?, Duration::from_millis(row.count("left_ms")?))))

@@ -22,7 +22,7 @@ impl Signals for Postgres {
              FROM harvestman.job WHERE id = ANY ($1)",
         )
         .bind(jobs)
-        .read_all(&*self.pool.connection().await?, job_signal)
+        .read_all(&self.pool.connection().await?, job_signal)
         .await
     }
 
@@ -30,7 +30,7 @@ impl Signals for Postgres {
         let row =
             query("SELECT url FROM harvestman.node WHERE id = $1 AND seen_at > harvestman.clock($2) - $3")
                 .bind_all(params![id, clock(), limits::NODE_LEASE_MS])
-                .fetch_optional(&*self.pool.connection().await?)
+                .fetch_optional(&self.pool.connection().await?)
                 .await?;
         row.map(|row| {
             Ok(NodeRow {

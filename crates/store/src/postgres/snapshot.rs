@@ -2,13 +2,13 @@
 
 use harvestman_core::crawl::{JobState, Snapshot};
 use harvestman_core::ids::JobId;
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::lease::Lease;
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::{admitted_url, snapshot};

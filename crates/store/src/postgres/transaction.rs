@@ -6,15 +6,14 @@ use std::ops::Deref;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use deadpool_postgres::Object;
 use harvestman_core::time::Timestamp;
 use tokio::time::Instant;
-use tokio_postgres::Client;
 
 use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 use crate::sql::Work;
@@ -28,7 +27,7 @@ const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; S
 #[derive(Debug)]
 pub(crate) struct Transaction {
     pool: Pool,
-    connection: Option<Object>,
+    connection: Option<Client>,
     /// The id that the database gave it, once begun (`xid8` as text).
     id: OnceLock<String>,
     undone: AtomicBool,
@@ -72,7 +71,7 @@ impl Transaction {
             return Ok(());
         }
         let committed = self.batch_execute("COMMIT").await;
-        self.ended_with(committed.map_err(StoreError::from)).await
+        self.ended_with(committed).await
     }
 
     /// Ends with the outcome of a COMMIT. If the answer to it was lost, asks the database for the outcome.
@@ -87,7 +86,8 @@ impl Transaction {
         }
         // The broken connection must not take the place in the pool that the lookup needs.
         if let (Some(connection), Some(id)) = (self.connection.take(), self.id.get()) {
-            drop(Object::take(connection));
+            connection.close();
+            drop(connection);
             if was_committed(&self.pool, id).await {
                 return Ok(());
             }
@@ -120,8 +120,8 @@ impl Deref for Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            drop(Object::take(connection));
+        if let Some(connection) = &self.connection {
+            connection.close();
         }
     }
 }
@@ -184,7 +184,7 @@ async fn was_committed(pool: &Pool, id: &str) -> bool {
         let status = async {
             query("SELECT pg_xact_status($1::xid8) AS status")
                 .bind(id)
-                .fetch_one(&*pool.connection().await?)
+                .fetch_one(&pool.connection().await?)
                 .await
         };
         match status.await.map(|row| row.get::<_, Option<String>>("status")) {

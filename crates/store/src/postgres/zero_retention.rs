@@ -3,11 +3,11 @@
 
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
 use crate::error::StoreError;
 use crate::page::ZeroRetention;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::value::params;
 

@@ -89,10 +89,11 @@ impl TestFolder {
         folder
     }
 
-    /// Creates an empty PostgreSQL database that stores use through PgBouncer in transaction mode.
-    pub(crate) fn pooled(name: &str) -> Self {
+    /// Creates an empty PostgreSQL database that stores use through PgBouncer in transaction mode, which connects to
+    /// `server`.
+    pub(crate) fn pooled(name: &str, server: &str) -> Self {
         let mut folder = Self::postgres(name);
-        folder.pooler = Some(Pooler::start(&folder.path));
+        folder.pooler = Some(Pooler::start(&folder.path, server));
         folder
     }
 
@@ -186,7 +187,7 @@ pub(crate) struct Pooler {
 }
 
 impl Pooler {
-    fn start(folder: &Path) -> Self {
+    fn start(folder: &Path, server: &str) -> Self {
         let program = std::env::var_os(POOLER).unwrap_or_else(|| {
             panic!("{POOLER} is not set: run `cargo xtask test`, which installs PgBouncer")
         });
@@ -195,8 +196,7 @@ impl Pooler {
             .unwrap()
             .port();
         std::fs::create_dir_all(folder).unwrap();
-        let (server, user) = (database_url("postgres"), "postgres");
-        let server: Url = server.parse().unwrap();
+        let (server, user): (Url, _) = (server.parse().unwrap(), "postgres");
         let (users, settings) = (folder.join("users.txt"), folder.join("pgbouncer.ini"));
         std::fs::write(&users, format!("\"{user}\" \"\"\n")).unwrap();
         std::fs::write(

@@ -17,5 +17,6 @@ mod fixtures;
 mod index;
 mod leases;
 mod nodes;
+mod outages;
 mod random;
 mod story;

@@ -107,7 +107,7 @@ async fn the_story_on_sqlite() {
 
 #[tokio::test]
 async fn the_story_through_a_pooler_on_postgresql() {
-    let folder = TestFolder::pooled("pooled-story");
+    let folder = TestFolder::pooled("pooled-story", &database_url("postgres"));
     let store = folder.open().await;
     run_story(&store).await;
     store.close().await.unwrap();

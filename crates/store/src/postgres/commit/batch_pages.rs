@@ -3,7 +3,6 @@
 
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 
 use super::urls::{self, NewUrl, UrlRows};
 use super::{select, write_row};
@@ -12,6 +11,7 @@ use crate::error::StoreError;
 use crate::event::Event;
 use crate::idempotency::IdempotentRequest;
 use crate::job::{AddPagesOutcome, CreateOutcome, JobStatus};
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use harvestman_core::crawl::PageError;
 use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
-use tokio_postgres::Client;
 use uuid::Uuid;
 
 use super::PreparedBatch;
 use crate::account::Account;
 use crate::commit::{NewPage, state_after};
 use crate::error::StoreError;
+use crate::postgres::client::Client;
 use crate::postgres::credits::charge;
 use crate::postgres::query::{Query, query};
 use crate::prepared::PreparedVersion;

@@ -6,13 +6,14 @@ use std::collections::HashSet;
 use harvestman_core::crawl::{AdmittedUrl, Offer, Source};
 use harvestman_core::ids::JobId;
 use harvestman_core::url_key::UrlKey;
-use tokio_postgres::{Client, Row};
+use tokio_postgres::Row;
 use url::Url;
 use uuid::Uuid;
 
 use crate::commit::{FRONTIER_FULL, JobInCommit, in_order};
 use crate::error::StoreError;
 use crate::limits;
+use crate::postgres::client::Client;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
 use crate::prepared::{blocking, source_word};

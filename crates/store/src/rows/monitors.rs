@@ -110,13 +110,12 @@ pub(crate) fn check_summary(rows: &[impl Columns]) -> Result<CheckSummary, Store
 
 /// Returns the data of the event at the end of a check.
 pub(crate) fn check_event(
-    lease: &CheckLease,
+    (monitor, check): (MonitorId, JobId),
     status: CheckStatus,
     summary: &CheckSummary,
     error: Option<String>,
 ) -> String {
-    let mut data =
-        json!({ "monitorId": lease.monitor, "checkId": lease.check, "status": status, "summary": summary });
+    let mut data = json!({ "monitorId": monitor, "checkId": check, "status": status, "summary": summary });
     if let Some(error) = error {
         data["error"] = error.into();
     }

@@ -57,11 +57,7 @@ impl<D: Database> Checks for D {
                 Err(check) => {
                     // Not in the same transaction, which has locked the check before its job.
                     let ended = self.transact(now, move |transaction, now| {
-                        Box::pin(async move {
-                            end_early(transaction, check, (JobStatus::Failed, Some(DAMAGED_JOB)), now)
-                                .await?;
-                            fail_check(transaction, check, DAMAGED_JOB, now).await
-                        })
+                        Box::pin(fail_damaged(transaction, check, now))
                     });
                     if let Err(error) = ended.await {
                         tracing::warn!(check.id = %check, %error, "cannot end a damaged check; retrying when its lease expires");
@@ -357,6 +353,33 @@ async fn lease(
     Ok(leases)
 }
 
+/// Fails a check whose row is damaged. Its receiver gets the event unless that is damaged as well.
+async fn fail_damaged(
+    transaction: &mut impl Transaction,
+    check: JobId,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let ended = end_early(transaction, check, (JobStatus::Failed, Some(DAMAGED_JOB)), now).await?;
+    fail_check(transaction, check, DAMAGED_JOB, now).await?;
+    let row = statement!(
+        "SELECT monitor_id, webhook_events, event_count, last_event_at
+         FROM harvestman.monitor_check JOIN harvestman.job USING (id) WHERE id = $1",
+    )
+    .bind(check)
+    .fetch_one(transaction)
+    .await?;
+    if let Ok(mut log) = EventLog::read(&row)
+        && ended
+    {
+        let summary = summary(transaction, check).await.unwrap_or_default();
+        let ids = (MonitorId(row.id("monitor_id")?), check);
+        let data = check_event(ids, CheckStatus::Failed, &summary, Some(DAMAGED_JOB.to_owned()));
+        log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
+        transaction.save_events(check, &log).await?;
+    }
+    Ok(())
+}
+
 async fn finish(
     transaction: &mut impl Transaction,
     lease: CheckLease,
@@ -406,7 +429,7 @@ async fn finish(
     .bind_all(params![check, status.as_str(), end.error.clone(), now])
     .run(transaction)
     .await?;
-    let data = check_event(&lease, end.status, &summary, end.error);
+    let data = check_event((lease.monitor, check), end.status, &summary, end.error);
     log.add(JobKind::Monitor, Event::CheckCompleted, Some(data), now);
     transaction.save_events(check, &log).await?;
     charge(transaction, &Account::of_check(&lease), (0, end.credits), now).await?;

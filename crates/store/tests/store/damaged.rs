@@ -10,7 +10,7 @@ use harvestman_store::{
 use crate::encryption::{Owner, open, refusal, stored, with_key};
 use crate::faults::tamper;
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, create_monitor, later, lease_all, new_job, run_sql,
+    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, create_monitor, later, lease_all, run_sql,
 };
 
 /// Changes the database of a store and opens it again. `@` begins the name of a table.
@@ -37,19 +37,17 @@ async fn assert_failed(store: &Store, job: &NewJob) {
     assert!(error.contains("damaged"), "{error}");
     store.pace_counts(job.id).await.unwrap();
     assert_eq!(lease_all(store, later(2 * LEASE_MS)).await, []);
+    assert_eq!(events(store, job).await, ["crawl.started", "crawl.failed"]);
+}
+
+async fn events(store: &Store, job: &NewJob) -> Vec<String> {
     let all = DeliveryQuery {
         after: 0,
         state: None,
         limit: 10,
     };
-    let log = store.delivery_log(job.team, job.id, &all).await;
-    let events: Vec<String> = log
-        .unwrap()
-        .deliveries
-        .into_iter()
-        .map(|event| event.event)
-        .collect();
-    assert_eq!(events, ["crawl.started", "crawl.failed"]);
+    let log = store.delivery_log(job.team, job.id, &all).await.unwrap();
+    log.deliveries.into_iter().map(|event| event.event).collect()
 }
 
 async fn a_job_with_a_damaged_row_fails_alone(folder: TestFolder) {
@@ -142,8 +140,9 @@ async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
         let check = NewCheck {
             monitor: create_monitor(&store, team, "{}").await,
             job: NewJob {
+                kind: JobKind::Monitor,
                 url: name.to_owned(),
-                ..new_job(team, JobKind::Monitor, 0)
+                ..crawl_with_events(team, 0)
             },
             due: None,
             jobs: vec![JobId(new_id())],
@@ -162,6 +161,15 @@ async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
     assert!(row.error.unwrap().contains("damaged"));
     let job = store.job(team, bad.job.id, NOW).await.unwrap().unwrap();
     assert_eq!(job.status, JobStatus::Failed);
+    assert_eq!(events(&store, &bad.job).await, ["monitor.check.completed"]);
+    let event = store.due_event(bad.job.id, NOW).await.unwrap().unwrap();
+    let EventSubject::Run { data, .. } = event.subject else {
+        panic!("{:?}", event.subject)
+    };
+    assert!(
+        data.contains(r#""status":"failed""#) && data.contains("damaged"),
+        "{data}"
+    );
     let next = NewCheck {
         job: NewJob {
             id: JobId(new_id()),

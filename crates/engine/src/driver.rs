@@ -30,12 +30,12 @@ use crate::error::ScrapeFailure;
 use crate::files::FileTarget;
 use crate::host_turns::HostTurns;
 use crate::job_request::JobRequest;
-use crate::lease::{self, LeaseEnd};
-use crate::limits;
+use crate::lease::LeaseEnd;
 use crate::page_visit::{Page, PageVisits};
 use crate::site_files::SiteFiles;
 use crate::slots::{QueueTime, Slot, SlotOwner, SlotRequest};
 use crate::turn::{Turn, TurnEvent};
+use crate::{limits, outage};
 
 /// One crawl under this node's lease.
 pub(crate) struct Driver {
@@ -493,7 +493,7 @@ async fn commit(context: Arc<Context>, lease: Lease, batch: Batch) -> Result<Com
             .store
             .commit(&lease, &batch, clock::now(), limits::LEASE_MS)
     };
-    let response = lease::retry(is_transient, write).await?;
+    let response = outage::retry(is_transient, write).await?;
     context.budget.committed(lease.team, lease.job, batch.credits());
     if let (JobState::Ended, Some(end)) = (response.state, &batch.end) {
         let status = match end {

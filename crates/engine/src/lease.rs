@@ -1,7 +1,6 @@
 //! The lease of a job that this node works on: renewed while the work lasts; the work is dropped if the lease is
 //! lost.
 
-use std::fmt::Display;
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
@@ -70,23 +69,5 @@ pub(crate) async fn hold(
         lost = renewing => lost,
         () = expired => Ok(LeaseEnd::Lost),
         end = work => end,
-    }
-}
-
-/// Repeats an operation while the store is unavailable (busy, disk full), so that no work is lost.
-pub(crate) async fn retry<T, E: Display, O: Future<Output = Result<T, E>>>(
-    is_transient: impl Fn(&E) -> bool,
-    operation: impl Fn() -> O,
-) -> Result<T, E> {
-    let mut pause = limits::COMMIT_RETRY;
-    loop {
-        match operation().await {
-            Err(error) if is_transient(&error) => {
-                tracing::warn!(%error, "cannot read or store the state of a job; retrying");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
-            }
-            result => return result,
-        }
     }
 }

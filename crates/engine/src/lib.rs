@@ -38,6 +38,7 @@ mod model_answers;
 mod model_formats;
 mod monitoring;
 mod monitors;
+mod outage;
 mod page_cache;
 mod page_visit;
 mod plans;

@@ -32,7 +32,7 @@ use crate::proxies::Routes;
 use crate::scraper::{ScrapedPage, Target};
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
-use crate::{clock, files, lease, tracking};
+use crate::{clock, files, outage, tracking};
 
 /// Visits to the pages of one job.
 pub(crate) struct PageVisits {
@@ -140,7 +140,7 @@ impl PageVisits {
         deadline: Instant,
     ) -> Result<FetchedPage, ApiError> {
         let may_retry = |error: &ApiError| is_outage(error) && Instant::now() < deadline;
-        lease::retry(may_retry, || self.read_once(url, is_own_origin, deadline)).await
+        outage::retry(may_retry, || self.read_once(url, is_own_origin, deadline)).await
     }
 
     async fn read_once(

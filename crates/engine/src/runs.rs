@@ -26,8 +26,8 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::Context;
-use crate::lease::{self, LeaseEnd};
-use crate::{clock, limits};
+use crate::lease::LeaseEnd;
+use crate::{clock, limits, outage};
 
 /// The outcome of a run.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -162,7 +162,7 @@ pub(crate) async fn drive(
     }
     let end = outcome.into_end(lease);
     let write = || context.store.finish_run(lease, end.clone(), clock::now());
-    let ended = lease::retry(StoreError::is_transient, write).await?;
+    let ended = outage::retry(StoreError::is_transient, write).await?;
     context
         .budget
         .committed(lease.team, lease.job, end.credits.into());

@@ -15,7 +15,7 @@ use crate::driver::Driver;
 use crate::driver_signals::JobSignals;
 use crate::lease::LeaseEnd;
 use crate::team_tasks::TeamTasks;
-use crate::{clock, lease, limits, runs};
+use crate::{clock, lease, limits, outage, runs};
 
 /// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
@@ -122,7 +122,7 @@ async fn fetch_pages(
     };
     tracing::error!(error, "the stored state of a job is damaged");
     let write = || context.store.fail_damaged(lease, clock::now());
-    if !lease::retry(StoreError::is_transient, write).await? {
+    if !outage::retry(StoreError::is_transient, write).await? {
         return Ok(LeaseEnd::Lost);
     }
     let metrics = context.slots.metrics();

@@ -34,7 +34,7 @@ use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
 use crate::error::{is_outage, stopping};
 use crate::jobs::new_job;
-use crate::{clock, lease};
+use crate::{clock, outage};
 
 use protocol::{Hit, ProviderQuery};
 use provider::{Search, SearchError};
@@ -83,7 +83,7 @@ pub(crate) async fn search_pages(
     // A request to a provider has already been repeated.
     let may_retry = |error: &ApiError| context.config.search.is_none() && is_outage(error);
     let search = || search_once(context, team, job, request, deadline);
-    lease::retry(may_retry, search).await
+    outage::retry(may_retry, search).await
 }
 
 async fn search_once(
@@ -95,7 +95,7 @@ async fn search_once(
 ) -> Result<FoundPages, ApiError> {
     let mut run = SearchRun::new(context, team, request);
     run.deadline = run.deadline.min(deadline);
-    let reservation = lease::retry(is_outage, || run.reserve()).await?;
+    let reservation = outage::retry(is_outage, || run.reserve()).await?;
     let results = run.find_in_time().await?;
     let credits = search_credits(&results);
     reservation.spend(job, credits);

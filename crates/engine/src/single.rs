@@ -27,7 +27,7 @@ use crate::page_visit::{Page, PageVisits};
 use crate::site_response::SiteResponse;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
-use crate::{clock, lease, limits};
+use crate::{clock, limits, outage};
 
 /// An uploaded file, converted like a page.
 #[derive(Clone, Debug)]
@@ -339,7 +339,7 @@ impl Drop for SingleScrape {
             let stop = &record.context.stop;
             let may_retry = |error: &StoreError| error.is_transient() && !stop.is_cancelled();
             let write = || record.end(ScrapeResult::Failed(&error));
-            if let Err(error) = lease::retry(may_retry, write).await {
+            if let Err(error) = outage::retry(may_retry, write).await {
                 let id = record.job.id;
                 tracing::warn!(%error, scrape.id = %id, "cannot store that a scrape failed");
             }

@@ -28,7 +28,7 @@ use super::judge::Judge;
 use super::requests::changed_targets;
 use crate::context::Context;
 use crate::search::search_pages;
-use crate::{clock, lease, limits};
+use crate::{clock, limits, outage};
 
 /// Works on a leased check until it has ended, its lease is lost, or `stop` is cancelled.
 pub(super) async fn drive(
@@ -105,7 +105,7 @@ async fn fail_damaged(context: &Arc<Context>, lease: &CheckLease) {
         changed_targets: Vec::new(),
     };
     let write = || context.store.finish_check(lease, end.clone(), clock::now());
-    match lease::retry(StoreError::is_transient, write).await {
+    match outage::retry(StoreError::is_transient, write).await {
         Ok(None) => {}
         Ok(Some(_)) => context
             .slots
@@ -224,7 +224,7 @@ impl<'c> CheckRun<'c> {
             changed_targets: changed_targets(&request.targets, &now.targets),
         };
         let write = || store.finish_check(self.lease, end.clone(), clock::now());
-        let summary = lease::retry(StoreError::is_transient, write)
+        let summary = outage::retry(StoreError::is_transient, write)
             .await?
             .ok_or(Stop::LeaseLost)?;
         self.committed(self.credits);
@@ -482,7 +482,7 @@ impl<'c> CheckRun<'c> {
             target_results,
         };
         let write = || store.add_check_pages(self.lease, new.clone(), clock::now());
-        if !lease::retry(StoreError::is_transient, write).await? {
+        if !outage::retry(StoreError::is_transient, write).await? {
             return Err(Stop::LeaseLost);
         }
         self.committed(credits);

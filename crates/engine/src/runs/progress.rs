@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::error::internal_error;
-use crate::{clock, lease, limits};
+use crate::{clock, limits, outage};
 
 /// Number of the event that starts a trace, which is not stored.
 pub(super) const FIRST_EVENT: u64 = 1;
@@ -54,7 +54,7 @@ impl<'a> Progress<'a> {
         keeps_content: bool,
     ) -> Result<Self, ApiError> {
         let read = || context.store.run_events(lease.job);
-        let earlier = lease::retry(StoreError::is_transient, read).await?.len() as u64;
+        let earlier = outage::retry(StoreError::is_transient, read).await?.len() as u64;
         let mut progress = Self {
             context,
             lease,
@@ -156,7 +156,7 @@ impl<'a> Progress<'a> {
         }
         let store = &self.context.store;
         let write = || store.add_run_step(self.lease, step.clone(), clock::now());
-        lease::retry(StoreError::is_transient, write)
+        outage::retry(StoreError::is_transient, write)
             .await
             .map_err(internal_error)?;
         self.context.outbox.notify_one();

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::status::{has_ended, partial_of, result_fields, run_error, take_field};
 use crate::context::{Context, Engine};
 use crate::error::{internal_error, is_outage};
-use crate::{clock, lease, limits};
+use crate::{clock, limits, outage};
 
 /// A completed run before this one.
 pub(super) struct EarlierRun {
@@ -36,7 +36,7 @@ pub(super) async fn earlier_runs(
     lease: &Lease,
     thread: Uuid,
 ) -> Result<Vec<EarlierRun>, ApiError> {
-    lease::retry(is_outage, || read_earlier_runs(context, lease, thread)).await
+    outage::retry(is_outage, || read_earlier_runs(context, lease, thread)).await
 }
 
 async fn read_earlier_runs(

@@ -27,6 +27,7 @@ use super::finding::{Content, Finding, FoundPage, key_of, unreadable};
 use super::judge::Judge;
 use super::requests::changed_targets;
 use crate::context::Context;
+use crate::error::is_outage;
 use crate::search::search_pages;
 use crate::{clock, limits, outage};
 
@@ -167,7 +168,8 @@ impl<'c> CheckRun<'c> {
         self.judge = Judge::new(context, request.judged_goal());
         self.target_ids = target_ids(&request.targets);
         if !self.lease.running {
-            if let Err(error) = context.budget.check(self.lease.team).await {
+            let checked = outage::retry(is_outage, || context.budget.check(self.lease.team)).await;
+            if let Err(error) = checked {
                 let status = match error.code {
                     ErrorCode::InsufficientCredits => CheckStatus::SkippedNoCredits,
                     _ => CheckStatus::Failed,

@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::context::{Context, Engine};
-use crate::error::{ScrapeFailure, internal_error, stopping};
+use crate::error::{ScrapeFailure, internal_error, is_outage, stopping};
 use crate::jobs::new_job;
 use crate::page_cache::PageCache;
 use crate::proxies::Routes;
@@ -30,7 +30,7 @@ use crate::scraper::{ScrapedPage, Target};
 use crate::site_files::SiteFiles;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
-use crate::{clock, limits};
+use crate::{clock, limits, outage};
 
 impl Engine {
     /// Lists the URLs of a site.
@@ -46,8 +46,24 @@ impl Engine {
     }
 }
 
+/// Returns the links of a map that is a part of a leased job of the team: it is not recorded as a call of its own. Tries
+/// again while the store is unavailable.
+///
+/// # Errors
+/// As for a map; 408 at `deadline`.
+pub(crate) async fn map_links(
+    context: &Arc<Context>,
+    team: TeamId,
+    request: &MapRequest,
+    deadline: Instant,
+) -> Result<Vec<MapLink>, ApiError> {
+    let links = || SiteMapper::new(context.clone(), team, request.clone()).links();
+    let links = timeout_at(deadline, outage::retry(is_outage, links));
+    links.await.map_err(|_| ScrapeFailure::timeout().error)?
+}
+
 /// One map request.
-pub(crate) struct SiteMapper {
+struct SiteMapper {
     context: Arc<Context>,
     team: TeamId,
     request: MapRequest,
@@ -70,7 +86,7 @@ struct SiteProbe {
 }
 
 impl SiteMapper {
-    pub(crate) fn new(context: Arc<Context>, team: TeamId, request: MapRequest) -> Self {
+    fn new(context: Arc<Context>, team: TeamId, request: MapRequest) -> Self {
         let cache = PageCache::new(context.store.clone(), team, context.slots.metrics().clone());
         let options = ScrapeOptions {
             location: request.location.clone(),
@@ -112,8 +128,7 @@ impl SiteMapper {
         result
     }
 
-    /// Returns only the links, as a part of another operation: not recorded as a call of its own.
-    pub(crate) async fn links(self) -> Result<Vec<MapLink>, ApiError> {
+    async fn links(self) -> Result<Vec<MapLink>, ApiError> {
         let listing = Listing::new(&self.request)?;
         Ok(Box::pin(self.build(listing)).await?.links)
     }
@@ -394,9 +409,11 @@ async fn within<T>(
 /// Keeps the error codes that clients know; any other failure to fetch the page becomes `MAP_FAILED`.
 fn page_failure(error: ApiError) -> ApiError {
     match error.code {
-        ErrorCode::DnsResolution | ErrorCode::UnsafeTarget | ErrorCode::SslError | ErrorCode::BadRequest => {
-            error
-        }
+        ErrorCode::DnsResolution
+        | ErrorCode::UnsafeTarget
+        | ErrorCode::SslError
+        | ErrorCode::BadRequest
+        | ErrorCode::Unavailable => error,
         _ => ApiError::new(ErrorCode::MapFailed, warnings::no_page(&error.message)),
     }
 }

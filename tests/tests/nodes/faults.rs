@@ -126,6 +126,66 @@ async fn an_extract_searches_again_if_its_connection_breaks_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_extract_maps_a_site_again_if_its_connection_breaks_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
+    let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
+    let (first, second) = (connect(&database).await, connect(&database).await);
+    lock(&first, "harvestman.run_event").await;
+    let request = json!({ "urls": [site.url("/*")], "schema": title_schema() });
+    let started = server.post("/v2/extract", &request).await.ok();
+    // As above.
+    lock(&second, "harvestman.cached_page").await;
+    first.batch_execute("COMMIT").await.unwrap();
+    break_waiting(&second, "harvestman.cached_page").await;
+    second.batch_execute("COMMIT").await.unwrap();
+    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
+    let end = server.wait_for_end(&path).await;
+    // The map, and both pages.
+    assert_eq!(
+        (&end["status"], &end["creditsUsed"]),
+        (&json!("completed"), &json!(3)),
+        "{end}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_check_looks_at_the_budget_again_after_an_outage_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let settings = [
+        ("HARVESTMAN_DATABASE_URL", database.url()),
+        ("HARVESTMAN_CREDIT_BUDGET", "100"),
+    ];
+    let server = TestServer::start_with(&settings).await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let monitor = json!({
+        "name": "Pages",
+        "schedule": { "text": "hourly" },
+        "targets": [{ "type": "scrape", "urls": [site.url("/")] }],
+    });
+    let created = server.post("/v2/monitor", &monitor).await.ok();
+    let path = format!("/v2/monitor/{}", created["data"]["id"].as_str().unwrap());
+    let (locking, client) = (connect(&database).await, connect(&database).await);
+    lock(&locking, "harvestman.share").await;
+    let due = "UPDATE harvestman.monitor SET next_run_at = 1";
+    client.batch_execute(due).await.unwrap();
+    // Every statement that waits for the lock fails after 5 seconds.
+    tokio::time::sleep(Duration::from_secs(8)).await;
+    locking.batch_execute("COMMIT").await.unwrap();
+    let since = Instant::now();
+    loop {
+        let checks = server.get(&format!("{path}/checks")).await.ok();
+        let check = &checks["data"][0];
+        if check["finishedAt"].is_string() {
+            assert_eq!(check["status"], "completed", "{check}");
+            return;
+        }
+        assert!(since.elapsed() < TIMEOUT, "{checks}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn lost_answers_to_commits_change_nothing_on_postgresql() {
     let database = TestDatabase::create().await;
     let proxy = DatabaseProxy::start(database.url()).await;

@@ -27,7 +27,7 @@ use super::thread::{self, EarlierRun};
 use super::{RunOutcome, deadline, extract, page_selection};
 use crate::context::Context;
 use crate::llm::{Llm, LlmError, Message, Reply, Tool, ToolCall, mark_untrusted};
-use crate::map::SiteMapper;
+use crate::map::map_links;
 use crate::page_visit::PageVisits;
 use crate::{clock, limits, search};
 
@@ -480,13 +480,10 @@ impl<'a> Agent<'a> {
             location: self.request.location.clone(),
             ..MapRequest::new(url.clone())
         };
-        let mapping = SiteMapper::new(self.context.clone(), self.lease.team, map)
-            .links()
-            .boxed();
-        let links = match tokio::time::timeout_at(self.deadline, mapping).await {
-            Ok(Ok(links)) => links,
-            Ok(Err(error)) => return format!("error: {}", error.message),
-            Err(_) => return "error: the time limit is reached".to_owned(),
+        let mapping = map_links(self.context, self.lease.team, &map, self.deadline);
+        let links = match mapping.boxed().await {
+            Ok(links) => links,
+            Err(error) => return format!("error: {}", error.message),
         };
         self.outcome.spend(self.context, self.lease, MAP_CREDITS);
         let mut lines = Vec::with_capacity(links.len());

@@ -14,12 +14,12 @@ use harvestman_core::api::url_field::TargetUrl;
 use harvestman_core::limits::MAX_SEARCH_QUERY_CHARS;
 use harvestman_store::Lease;
 use serde_json::{Map, Value};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 use url::Url;
 
 use crate::context::Context;
 use crate::limits;
-use crate::map::SiteMapper;
+use crate::map::map_links;
 
 /// Returns the words used to rank the pages of a site: the prompt, else the property names of the schema.
 pub(super) fn ranking_query(prompt: Option<&str>, schema: Option<&Map<String, Value>>) -> Option<String> {
@@ -83,13 +83,7 @@ pub(super) async fn pages_below(
         headers: request.scrape_options.headers.clone(),
         ..MapRequest::new(top.clone())
     };
-    let links = timeout_at(
-        deadline,
-        SiteMapper::new(context.clone(), lease.team, map).links().boxed(),
-    );
-    let links = links
-        .await
-        .map_err(|_| crate::error::ScrapeFailure::timeout().error)??;
+    let links = map_links(context, lease.team, &map, deadline).boxed().await?;
     Ok(links_below(&top.url, links, limit))
 }
 

@@ -127,6 +127,8 @@ pub const PROFILE_SAVE_TIMEOUT: Duration = Duration::from_secs(10);
 pub const PROFILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files read at once, per core.
 pub const FILE_READERS_PER_CORE: usize = 1;
+/// How long saving the profile of an ended session is retried while the store is unavailable.
+pub const PROFILE_RETRY_TIME: Duration = Duration::from_secs(600);
 /// Maximum output of a file reader, in bytes.
 pub const FILE_READER_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum memory of a file reader, in bytes.

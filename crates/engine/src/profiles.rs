@@ -17,10 +17,11 @@ use harvestman_store::{Store, StoreError};
 use parking_lot::{Mutex, MutexGuard};
 use tokio::runtime::Handle;
 use tokio::sync::RwLock;
+use tokio::time::timeout;
 use tracing::Instrument;
 
-use crate::error::internal_error;
-use crate::{clock, limits};
+use crate::error::{internal_error, is_outage};
+use crate::{clock, limits, outage};
 
 /// The writers of each profile. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -179,6 +180,26 @@ impl OpenProfile {
         }
         Ok(())
     }
+
+    /// Saves the state of a browser that is about to close. While the store is unavailable, tries again for
+    /// [`limits::PROFILE_RETRY_TIME`], after a while in the background; nobody else can write to the profile until then.
+    pub(crate) async fn save_at_end(self, store: Store, storage: Storage) {
+        let saving = async move {
+            let saving = outage::retry(is_outage, || self.save(&store, storage.clone()));
+            match timeout(limits::PROFILE_RETRY_TIME, saving).await {
+                Ok(Ok(())) => {}
+                Ok(Err(error)) => tracing::error!(%error, "cannot save a profile; its changes are lost"),
+                Err(_) => tracing::error!(
+                    "cannot save a profile, because the database was unavailable for too long; its changes are lost"
+                ),
+            }
+        };
+        let _later = timeout(
+            limits::PROFILE_SAVE_TIMEOUT,
+            tokio::spawn(saving.in_current_span()),
+        )
+        .await;
+    }
 }
 
 impl Writer {
@@ -214,15 +235,9 @@ impl Drop for Writer {
 impl Reservation {
     /// Frees the profile in the store. Retries while the store is unavailable.
     async fn free(self, profiles: Profiles, key: Key) {
-        let mut pause = limits::COMMIT_RETRY;
-        while let Err(error) = self.try_free(&profiles, &key).await {
-            if !error.is_transient() {
-                tracing::warn!(%error, "cannot free a browser profile");
-                return;
-            }
-            tracing::warn!(%error, "cannot free a browser profile; retrying");
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(limits::COMMIT_RETRY_MAX);
+        let freeing = || self.try_free(&profiles, &key);
+        if let Err(error) = outage::retry(StoreError::is_transient, freeing).await {
+            tracing::warn!(%error, "cannot free a browser profile");
         }
     }
 

@@ -1,10 +1,13 @@
 //! Profiles: browser state that is stored under a name.
 
-use harvestman_tests::{TestServer, assert_contains, assert_fields};
+use std::time::{Duration, Instant};
+
+use harvestman_tests::{DatabaseProxy, TestDatabase, TestServer, assert_contains, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
+use tokio_postgres::NoTls;
 
-use super::setup::{as_other, delete, execute, interact, open, run, scrape, server, site};
+use super::setup::{TIMEOUT, as_other, delete, execute, interact, open, run, scrape, server, site};
 
 async fn known(server: &TestServer, url: String, profile: Value) -> String {
     let request = json!({ "url": url, "profile": profile });
@@ -59,6 +62,44 @@ async fn a_profile_passes_browser_state_to_later_browsers() {
         .await
         .ok();
     assert_contains(&other, "/data/markdown", "Cookie none");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_to_a_profile_outlive_an_outage_of_the_database_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let proxy = DatabaseProxy::start(database.url()).await;
+    let url = proxy.url(database.url());
+    let (site, server) = (site().await, server(&[("HARVESTMAN_DATABASE_URL", &url)]).await);
+    let shop = json!({ "name": "shop" });
+    let id = open(&server, json!({ "profile": shop })).await;
+    let ada = site.url("/known?name=Ada");
+    run(&server, &execute(&id), &format!("open '{ada}'")).await;
+    // The database becomes unavailable while the session ends.
+    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+        .batch_execute("BEGIN; LOCK TABLE harvestman.profile")
+        .await
+        .unwrap();
+    let since = Instant::now();
+    let (ended, ()) = tokio::join!(delete(&server, &id), async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        proxy.refuse();
+    });
+    assert_eq!(ended.status, 503, "{}", ended.text());
+    client.batch_execute("ROLLBACK").await.unwrap();
+    proxy.restore();
+    let request = json!({ "url": site.url("/known"), "profile": shop });
+    loop {
+        let scraped = server.post("/v2/scrape", &request).await;
+        if scraped.status == 200 {
+            assert_contains(&scraped.json, "/data/markdown", "Cookie name=Ada, storage Ada");
+            return;
+        }
+        assert!(matches!(scraped.status, 409 | 503), "{}", scraped.text());
+        assert!(since.elapsed() < TIMEOUT, "{}", scraped.text());
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use harvestman_core::ids::{SessionId, TeamId};
 use harvestman_store::{SessionRow, StoreError};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::live::LiveSession;
 use super::registry::SessionEnd;
@@ -138,11 +139,9 @@ impl Context {
             at: session.age.now().min(session.ends_at()),
         };
         session.ended.cancel();
-        let resources = session.take_resources();
-        if let Some(profile) = resources
-            .as_ref()
-            .and_then(|resources| resources.profile.as_ref())
-        {
+        let mut resources = session.take_resources();
+        let profile = resources.as_mut().and_then(|resources| resources.profile.take());
+        if let Some(profile) = profile {
             self.save(&session, profile).await;
         }
         session.browser.end().await;
@@ -159,15 +158,15 @@ impl Context {
         settled
     }
 
-    async fn save(&self, session: &LiveSession, profile: &OpenProfile) {
+    async fn save(&self, session: &LiveSession, profile: OpenProfile) {
         if !profile.saves() {
             return;
         }
         match timeout(limits::PROFILE_SAVE_TIMEOUT, session.browser.storage()).await {
             Ok(Ok(storage)) => {
-                if let Err(error) = profile.save(&self.store, storage).await {
-                    tracing::warn!(%error, session.id = %session.id, "cannot save a profile");
-                }
+                let span = tracing::info_span!("session", session.id = %session.id);
+                let saving = profile.save_at_end(self.store.clone(), storage);
+                saving.instrument(span).await;
             }
             Ok(Err(error)) => {
                 tracing::warn!(%error, session.id = %session.id, "cannot read a profile from its browser");

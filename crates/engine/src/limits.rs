@@ -93,6 +93,8 @@ pub const PAGES_IN_FLIGHT: usize = 512;
 pub const STOP_RETRY_AFTER_S: u32 = 5;
 /// Interval at which expired jobs are removed.
 pub const EXPIRY_POLL: Duration = Duration::from_secs(60);
+/// How long `/metrics` waits for the store.
+pub const METRICS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout of one webhook delivery (docs/API.md section 14).
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes read of a receiver's response.

@@ -25,7 +25,8 @@ pub(crate) struct Gauges {
     pub(crate) conversions_waiting: usize,
     pub(crate) browser_processes: usize,
     pub(crate) browser_sessions: usize,
-    pub(crate) running: Vec<RunningJobs>,
+    /// `None` if the store does not respond.
+    pub(crate) running: Option<Vec<RunningJobs>>,
 }
 
 /// The metrics of an engine. Clones share the same values.
@@ -37,6 +38,7 @@ pub(crate) struct Metrics {
     pages_in_flight: Family<Labels<1>, Gauge>,
     pages_queued: Family<Labels<1>, Gauge>,
     jobs_running: Family<Labels<1>, Gauge>,
+    database_up: Gauge,
     jobs_ended: Family<Labels<2>, Counter>,
     conversions_waiting: Gauge,
     browser_processes: Gauge,
@@ -57,6 +59,7 @@ impl Default for Metrics {
             pages_in_flight: Family::default(),
             pages_queued: Family::default(),
             jobs_running: Family::default(),
+            database_up: Gauge::default(),
             jobs_ended: Family::default(),
             conversions_waiting: Gauge::default(),
             browser_processes: Gauge::default(),
@@ -152,6 +155,11 @@ impl Metrics {
         );
         registry.register("jobs_running", "Running jobs by kind", self.jobs_running.clone());
         registry.register(
+            "database_up",
+            "Whether the database has responded; without it, jobs_running and pages_queued have no values",
+            self.database_up.clone(),
+        );
+        registry.register(
             "jobs_ended",
             "Jobs that ended, by kind and final state",
             self.jobs_ended.clone(),
@@ -205,9 +213,10 @@ impl Metrics {
         self.conversions_waiting.set(gauges.conversions_waiting as i64);
         self.browser_processes.set(gauges.browser_processes as i64);
         self.browser_sessions.set(gauges.browser_sessions as i64);
+        self.database_up.set(gauges.running.is_some().into());
         self.jobs_running.clear();
         self.pages_queued.clear();
-        for jobs in &gauges.running {
+        for jobs in gauges.running.iter().flatten() {
             let labels = [("kind", jobs.kind.as_str())];
             self.jobs_running.get_or_create(&labels).set(jobs.count as i64);
             self.pages_queued

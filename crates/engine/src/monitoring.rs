@@ -5,9 +5,11 @@ use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::JobId;
 use harvestman_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
+use tokio::time::timeout;
 
 use crate::browser_pages::BrowserPages;
 use crate::context::{Context, Engine};
+use crate::limits;
 use crate::llm::Llm;
 use crate::metrics::Gauges;
 use crate::plans::Plans;
@@ -58,11 +60,9 @@ impl Engine {
         self.context.config.proxies.register(registry);
     }
 
-    /// Updates the metrics that are read rather than counted.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub async fn refresh_metrics(&self) -> Result<(), StoreError> {
+    /// Updates the metrics that are read rather than counted. If the store does not respond soon, those of running jobs are
+    /// left out.
+    pub async fn refresh_metrics(&self) {
         let Context {
             slots,
             scraper,
@@ -70,16 +70,20 @@ impl Engine {
             store,
             ..
         } = &*self.context;
+        let running = timeout(limits::METRICS_TIMEOUT, store.running_jobs())
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Transient("it does not respond".to_owned())))
+            .inspect_err(|error| tracing::warn!(%error, "cannot read the running jobs for the metrics"))
+            .ok();
         let gauges = Gauges {
             pages_in_flight: [SlotKind::Plain, SlotKind::Browser]
                 .map(|kind| (kind, slots.in_use_in_all_teams(kind))),
             conversions_waiting: scraper.conversions().waiting(),
             browser_processes: harvestman_browser::running_processes(),
             browser_sessions: sessions.open_sessions(),
-            running: store.running_jobs().await?,
+            running,
         };
         slots.metrics().set_gauges(&gauges);
         scraper.proxies().set_gauges();
-        Ok(())
     }
 }

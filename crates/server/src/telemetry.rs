@@ -117,9 +117,7 @@ impl Telemetry {
     }
 
     async fn send_metrics(&self, app: &App) {
-        if let Err(error) = app.engine().refresh_metrics().await {
-            tracing::debug!(%error, "cannot read the running jobs for the metrics");
-        }
+        app.engine().refresh_metrics().await;
         let request = metrics::request(&app.metrics().text(), resource(), self.started);
         let _ = self.collector.send("v1/metrics", request.encode_to_vec()).await;
     }

@@ -274,6 +274,11 @@ async fn requests_to_a_database_that_does_not_respond_get_503_on_postgresql() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     server.get("/v2/team/activity").await.ok();
     proxy.cut();
+    let since = Instant::now();
+    let metrics = server.get("/metrics").await.text();
+    assert!(since.elapsed() < Duration::from_secs(5), "metrics do not wait");
+    assert!(metrics.contains("\nharvestman_database_up 0\n"), "{metrics}");
+    assert!(metrics.contains("\nharvestman_http_requests_total"), "{metrics}");
     let scrape = json!({ "url": site.url("/"), "timeout": 5_000 });
     let requests = async {
         tokio::join!(
@@ -289,6 +294,8 @@ async fn requests_to_a_database_that_does_not_respond_get_503_on_postgresql() {
     proxy.restore();
     server.get("/v2/team/activity").await.ok();
     server.post("/v2/scrape", &scrape).await.ok();
+    let metrics = server.get("/metrics").await.text();
+    assert!(metrics.contains("\nharvestman_database_up 1\n"), "{metrics}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

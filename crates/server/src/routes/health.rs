@@ -95,9 +95,7 @@ pub(crate) async fn metrics(
                        the operator can open them with metrics_public";
         return Err(Failure::new(ErrorCode::Forbidden, message));
     }
-    if let Err(error) = app.engine().refresh_metrics().await {
-        tracing::warn!(%error, "cannot read the running jobs for the metrics");
-    }
+    app.engine().refresh_metrics().await;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], app.metrics().text()).into_response())
 }

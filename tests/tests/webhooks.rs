@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use harvestman_tests::receiver::{Delivery, Reply};
 use harvestman_tests::server::OTHER_KEY;
@@ -59,7 +60,7 @@ async fn final_log(server: &TestServer, id: &str) -> Value {
         if log["pending"] == 0 {
             return log;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     panic!("events stay pending: {}", log(server, id, "").await);
 }
@@ -375,26 +376,33 @@ async fn a_delivery_without_a_response_is_retried() {
 }
 
 #[tokio::test]
-async fn an_event_is_delivered_even_if_the_body_of_the_response_breaks_off() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut request = Vec::new();
-        while !request.ends_with(b"}") {
-            stream.read_buf(&mut request).await.unwrap();
-        }
-        let response = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nok";
-        stream.write_all(response).await.unwrap();
-    });
+async fn an_event_is_delivered_whatever_becomes_of_the_body_of_the_response() {
     let server = TestServer::start().await;
-    let test = json!({ "url": url });
-    let tested = server.post("/console/api/webhook-test", &test).await.ok();
-    assert_eq!(
-        (&tested["delivered"], &tested["status"]),
-        (&json!(true), &json!(200)),
-        "{tested}"
-    );
+    for (body, breaks_off) in [("ok", true), ("", true), ("ok", false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"}") {
+                stream.read_buf(&mut request).await.unwrap();
+            }
+            let response = format!("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{body}");
+            stream.write_all(response.as_bytes()).await.unwrap();
+            while !breaks_off && stream.write_all(b" ").await.is_ok() {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+            }
+        });
+        let test = json!({ "url": url });
+        let since = Instant::now();
+        let tested = server.post("/console/api/webhook-test", &test).await.ok();
+        assert_eq!(
+            (&tested["delivered"], &tested["status"]),
+            (&json!(true), &json!(200)),
+            "{tested}"
+        );
+        assert!(since.elapsed() < Duration::from_secs(9), "{tested}");
+    }
 }
 
 #[tokio::test]

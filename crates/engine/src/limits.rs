@@ -97,6 +97,8 @@ pub const EXPIRY_POLL: Duration = Duration::from_secs(60);
 pub const METRICS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout of one webhook delivery (docs/API.md section 14).
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long the body of a receiver's response is waited for.
+pub const WEBHOOK_BODY_TIME: Duration = Duration::from_secs(1);
 /// Bytes read of a receiver's response.
 pub const WEBHOOK_RESPONSE_BYTES: u64 = 64 * 1024;
 /// Bytes of a receiver's response shown to the user who tests a receiver.
@@ -123,14 +125,14 @@ pub const SESSIONS_AT_ONCE: usize = 256;
 pub const CALLS_PER_SESSION: usize = 16;
 /// Time for browser sessions to end at shutdown.
 pub const SESSIONS_STOP_TIMEOUT: Duration = Duration::from_secs(5);
-/// Time to read a profile from the browser of an ending session.
+/// Time to read a profile from the browser of an ending session, and to save it before the session ends without it.
 pub const PROFILE_SAVE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long saving the profile of an ended session is retried while the store is unavailable.
+pub const PROFILE_RETRY_TIME: Duration = Duration::from_secs(600);
 /// Maximum size of a browser profile, as JSON text in bytes.
 pub const PROFILE_BYTES: usize = 16 * 1024 * 1024;
 /// Files read at once, per core.
 pub const FILE_READERS_PER_CORE: usize = 1;
-/// How long saving the profile of an ended session is retried while the store is unavailable.
-pub const PROFILE_RETRY_TIME: Duration = Duration::from_secs(600);
 /// Maximum output of a file reader, in bytes.
 pub const FILE_READER_OUTPUT_BYTES: u64 = 256 * 1024 * 1024;
 /// Maximum memory of a file reader, in bytes.

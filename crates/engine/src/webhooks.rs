@@ -266,8 +266,9 @@ fn signed(context: &Context, spec: WebhookSpec, body: String, secret: Option<&st
     let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());
     request.max_body_bytes = limits::WEBHOOK_RESPONSE_BYTES;
     request.truncate = true;
-    // The status acknowledges the event, even if the body breaks off.
+    // The status acknowledges the event, whatever becomes of the body.
     request.keep_partial = true;
+    request.body_time = Some(limits::WEBHOOK_BODY_TIME);
     request.headers.extend(
         spec.headers
             .into_iter()

@@ -50,6 +50,17 @@ pub(crate) struct WholeBody {
     pub(crate) drained: bool,
 }
 
+impl WholeBody {
+    pub(crate) fn left_out(error: FetchError) -> Self {
+        Self {
+            bytes: Bytes::new(),
+            truncated: false,
+            incomplete: Some(error),
+            drained: false,
+        }
+    }
+}
+
 /// Reads a body to its end, and removes its codings and the header fields that describe them.
 pub(crate) async fn read(
     body: Incoming,

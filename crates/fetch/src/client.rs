@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::{Host, Url};
 
-use crate::body::{self, BodyLimits};
+use crate::body::{self, BodyLimits, WholeBody};
 use crate::budget::Budget;
 use crate::connect::{self, Dial, Stream, TcpDialer};
 use crate::cookies::CookieJar;
@@ -216,14 +216,22 @@ impl Shared {
                 }
                 continue;
             }
+            let deadline = Instant::from_std(request.deadline);
             let limits = BodyLimits {
                 host: &origin.host,
                 max_bytes: request.max_body_bytes,
                 truncate: request.truncate,
                 keep_partial: request.keep_partial,
-                deadline: Instant::from_std(request.deadline),
+                deadline,
             };
-            let body = body::read(incoming, &mut parts.headers, &self.budget, limits).await?;
+            let reading = body::read(incoming, &mut parts.headers, &self.budget, limits);
+            let body = match request.body_time {
+                None => reading.await?,
+                Some(time) => timeout_at(deadline.min(Instant::now() + time), reading)
+                    .await
+                    .unwrap_or(Err(FetchError::Timeout))
+                    .unwrap_or_else(WholeBody::left_out),
+            };
             if body.drained {
                 self.pool.put_back(origin, connection);
             }

@@ -1,7 +1,7 @@
 //! Requests and responses of a fetch.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
@@ -34,6 +34,9 @@ pub struct FetchRequest {
     /// Like browsers, keep the part that was read if a body breaks off or is corrupt, instead of failing.
     /// [`FetchResponse::incomplete`] then has the error.
     pub keep_partial: bool,
+    /// If the head of the response is what counts: how long to wait for its body. A body that is not complete by then, or
+    /// cannot be read, is left out, and [`FetchResponse::incomplete`] has the error.
+    pub body_time: Option<Duration>,
     /// Maximum redirects followed; 0 returns the redirect itself.
     pub max_redirects: u32,
     /// Whether to verify certificates.
@@ -56,6 +59,7 @@ impl FetchRequest {
             max_body_bytes: limits::MAX_BODY_BYTES,
             truncate: false,
             keep_partial: false,
+            body_time: None,
             max_redirects: limits::MAX_REDIRECTS,
             verify_tls: true,
             cookies: None,
@@ -132,7 +136,7 @@ pub struct FetchResponse {
     pub body: Bytes,
     /// Whether the body was truncated at the maximum.
     pub truncated: bool,
-    /// Why the body is incomplete, with [`FetchRequest::keep_partial`].
+    /// Why the body is incomplete, with [`FetchRequest::keep_partial`] or [`FetchRequest::body_time`].
     pub incomplete: Option<FetchError>,
 }
 

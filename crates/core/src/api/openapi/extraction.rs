@@ -1,7 +1,7 @@
 //! Operations of extracts and agents.
 
 use super::examples::{self, JOB_ERRORS};
-use super::operation::{Operation, Tag};
+use super::operation::{Operation, Tag, delete, get, post, tagged};
 use crate::api::agent::{AgentCancelled, AgentMode, AgentRequest, AgentResponse, AgentStarted, AgentStatus};
 use crate::api::agent_thread::{
     AgentThread, AgentThreadResponse, AgentThreadRun, ThreadRunStatus, ThreadStatus,
@@ -12,19 +12,17 @@ use crate::api::extract::{ExtractRequest, ExtractResponse, ExtractStarted, Extra
 use crate::api::fields::{FieldType, Schema, Slot};
 
 pub(super) fn operations() -> Vec<Operation> {
-    let mut operations = extracts();
-    operations.extend(agents());
-    operations.extend(threads_and_traces());
-    operations
-}
-
-fn new(method: &'static str, path: &'static str, id: &'static str, summary: &'static str) -> Operation {
-    Operation::new(Tag::Extraction, method, path, id, summary)
+    tagged([
+        (Tag::Extraction, extracts()),
+        (Tag::Extraction, agents()),
+        (Tag::Extraction, threads_and_traces()),
+    ])
 }
 
 fn extracts() -> Vec<Operation> {
     vec![
-        new("POST", "/v2/extract", "startExtract", "Extract data from pages")
+        post("/v2/extract", "startExtract")
+            .summary("Extract data from pages")
             .body::<ExtractRequest>(&["urls", "schema"])
             .idempotent()
             .response(
@@ -38,28 +36,25 @@ fn extracts() -> Vec<Operation> {
             )
             .errors(JOB_ERRORS)
             .errors(&[ErrorCode::NotSupported]),
-        new(
-            "GET",
-            "/v2/extract/{id}",
-            "getExtract",
-            "Get status and result of an extract",
-        )
-        .response(
-            "Status and result.",
-            ExtractResponse {
-                success: true,
-                status: ExtractStatus::Completed,
-                data: Some(examples::extracted()),
-                error: None,
-                expires_at: Some(examples::later()),
-                tokens_used: Some(15),
-                credits_used: Some(1),
-                sources: None,
-                partial: None,
-                warning: None,
-            },
-        ),
-        new("DELETE", "/v2/extract/{id}", "cancelExtract", "Cancel an extract")
+        get("/v2/extract/{id}", "getExtract")
+            .summary("Get status and result of an extract")
+            .response(
+                "Status and result.",
+                ExtractResponse {
+                    success: true,
+                    status: ExtractStatus::Completed,
+                    data: Some(examples::extracted()),
+                    error: None,
+                    expires_at: Some(examples::later()),
+                    tokens_used: Some(15),
+                    credits_used: Some(1),
+                    sources: None,
+                    partial: None,
+                    warning: None,
+                },
+            ),
+        delete("/v2/extract/{id}", "cancelExtract")
+            .summary("Cancel an extract")
             .response("The extract is cancelled.", AgentCancelled { success: true })
             .errors(&[ErrorCode::Conflict]),
     ]
@@ -67,10 +62,11 @@ fn extracts() -> Vec<Operation> {
 
 fn agents() -> Vec<Operation> {
     vec![
-        new("POST", "/v2/agent", "startAgent", "Start an agent")
+        post("/v2/agent", "startAgent")
+            .summary("Start an agent")
             .description(
-                "With `threadId`, the agent knows the tasks and answers of the runs before it. 404 if the team has no \
-                 such thread; 409 while a run of it is in progress.",
+                "With `threadId`, the agent knows the tasks and answers of the runs before it. 404 if the \
+                 team has no such thread; 409 while a run of it is in progress.",
             )
             .body::<AgentRequest>(&["urls", "maxCredits"])
             .idempotent()
@@ -85,7 +81,8 @@ fn agents() -> Vec<Operation> {
             )
             .errors(JOB_ERRORS)
             .errors(&[ErrorCode::NotFound, ErrorCode::Conflict]),
-        new("GET", "/v2/agent", "listAgents", "List agents")
+        get("/v2/agent", "listAgents")
+            .summary("List agents")
             .query(
                 "before",
                 "Only agents that were started before this Unix time in ms.",
@@ -96,34 +93,31 @@ fn agents() -> Vec<Operation> {
                 "The team's agents, newest first, 20 per page.",
                 examples::agents(),
             ),
-        new(
-            "GET",
-            "/v2/agent/{id}",
-            "getAgent",
-            "Get status and result of an agent",
-        )
-        .response(
-            "Status and result; `partial` until the agent has a result.",
-            AgentResponse {
-                success: true,
-                status: AgentStatus::Completed,
-                data: Some(examples::extracted()),
-                error: None,
-                model: None,
-                expires_at: Some(examples::later()),
-                credits_used: Some(9),
-                message: None,
-                partial: None,
-                partial_schema_valid: None,
-                stop_reason: None,
-                warning: None,
-                effort: None,
-                mode: None,
-                thread_id: Some(examples::id().0),
-                thread_turn: Some(1),
-            },
-        ),
-        new("DELETE", "/v2/agent/{id}", "cancelAgent", "Cancel an agent")
+        get("/v2/agent/{id}", "getAgent")
+            .summary("Get status and result of an agent")
+            .response(
+                "Status and result; `partial` until the agent has a result.",
+                AgentResponse {
+                    success: true,
+                    status: AgentStatus::Completed,
+                    data: Some(examples::extracted()),
+                    error: None,
+                    model: None,
+                    expires_at: Some(examples::later()),
+                    credits_used: Some(9),
+                    message: None,
+                    partial: None,
+                    partial_schema_valid: None,
+                    stop_reason: None,
+                    warning: None,
+                    effort: None,
+                    mode: None,
+                    thread_id: Some(examples::id().0),
+                    thread_turn: Some(1),
+                },
+            ),
+        delete("/v2/agent/{id}", "cancelAgent")
+            .summary("Cancel an agent")
             .response("The agent is cancelled.", AgentCancelled { success: true })
             .errors(&[ErrorCode::Conflict]),
     ]
@@ -131,63 +125,51 @@ fn agents() -> Vec<Operation> {
 
 fn threads_and_traces() -> Vec<Operation> {
     vec![
-        new(
-            "GET",
-            "/v2/agent/threads/{id}",
-            "getAgentThread",
-            "Get a conversation with its runs",
-        )
-        .query(
-            "includeData",
-            "Whether to return the result of each run, up to 10 MiB in total.",
-            &bool::schema(()),
-            Some(false.into()),
-        )
-        .response(
-            "The thread with its runs, oldest first.",
-            AgentThreadResponse {
-                success: true,
-                thread: thread(),
-            },
-        ),
-        new(
-            "GET",
-            "/v2/agent/{id}/trace",
-            "getAgentTrace",
-            "Get the steps of an agent",
-        )
-        .query(
-            "liveView",
-            "Whether to return `activeBrowserSessions`, which is always empty.",
-            &bool::schema(()),
-            Some(false.into()),
-        )
-        .response(
-            "The steps so far, in order.",
-            AgentTrace {
-                success: true,
-                id: examples::id(),
-                events: vec![event()],
-                credits_used: Some(9),
-                active_browser_sessions: None,
-                zero_data_retention: false,
-            },
-        ),
-        new(
-            "GET",
-            "/v2/agent/{id}/snapshots/{snapshot}",
-            "getAgentSnapshot",
-            "Get a page as the agent read it, or the agent's result",
-        )
-        .response(
-            "The content that an event of the trace refers to.",
-            AgentSnapshot {
-                success: true,
-                id: examples::id(),
-                snapshot_id: event_id(examples::id(), 4),
-                snapshot: "URL: https://example.com/".to_owned(),
-            },
-        ),
+        get("/v2/agent/threads/{id}", "getAgentThread")
+            .summary("Get a conversation with its runs")
+            .query(
+                "includeData",
+                "Whether to return the result of each run, up to 10 MiB in total.",
+                &bool::schema(()),
+                Some(false.into()),
+            )
+            .response(
+                "The thread with its runs, oldest first.",
+                AgentThreadResponse {
+                    success: true,
+                    thread: thread(),
+                },
+            ),
+        get("/v2/agent/{id}/trace", "getAgentTrace")
+            .summary("Get the steps of an agent")
+            .query(
+                "liveView",
+                "Whether to return `activeBrowserSessions`, which is always empty.",
+                &bool::schema(()),
+                Some(false.into()),
+            )
+            .response(
+                "The steps so far, in order.",
+                AgentTrace {
+                    success: true,
+                    id: examples::id(),
+                    events: vec![event()],
+                    credits_used: Some(9),
+                    active_browser_sessions: None,
+                    zero_data_retention: false,
+                },
+            ),
+        get("/v2/agent/{id}/snapshots/{snapshot}", "getAgentSnapshot")
+            .summary("Get a page as the agent read it, or the agent's result")
+            .response(
+                "The content that an event of the trace refers to.",
+                AgentSnapshot {
+                    success: true,
+                    id: examples::id(),
+                    snapshot_id: event_id(examples::id(), 4),
+                    snapshot: "URL: https://example.com/".to_owned(),
+                },
+            ),
     ]
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::examples;
-use super::operation::{Operation, Tag};
+use super::operation::{Operation, Tag, delete, get, patch, post, tagged};
 use crate::api::console::SuccessResponse;
 use crate::api::error::ErrorCode;
 use crate::api::fields::{FieldType, Schema, Slot};
@@ -23,9 +23,13 @@ const REFUSALS: &[ErrorCode] = &[
 ];
 
 pub(super) fn operations() -> Vec<Operation> {
-    let new = |method, path, id, summary| Operation::new(Tag::Monitors, method, path, id, summary);
+    tagged([(Tag::Monitors, monitors())])
+}
+
+fn monitors() -> Vec<Operation> {
     vec![
-        new("POST", "/v2/monitor", "createMonitor", "Create a monitor")
+        post("/v2/monitor", "createMonitor")
+            .summary("Create a monitor")
             .description("Checks pages on a schedule and reports what has changed.")
             .body::<MonitorRequest>(&["goal"])
             .response(
@@ -35,28 +39,27 @@ pub(super) fn operations() -> Vec<Operation> {
             .errors(REFUSALS)
             .errors(&[ErrorCode::Conflict]),
         listed(
-            new("GET", "/v2/monitor", "listMonitors", "List monitors"),
+            get("/v2/monitor", "listMonitors").summary("List monitors"),
             "offset",
         )
         .response("The team's monitors, newest first.", Data::new(vec![monitor()])),
-        new("GET", "/v2/monitor/{id}", "getMonitor", "Get a monitor")
+        get("/v2/monitor/{id}", "getMonitor")
+            .summary("Get a monitor")
             .response("The monitor.", Data::new(monitor())),
-        new("PATCH", "/v2/monitor/{id}", "updateMonitor", "Change a monitor")
+        patch("/v2/monitor/{id}", "updateMonitor")
+            .summary("Change a monitor")
             .description(
-                "Absent fields keep their values; null removes `webhook`, `notification` and `goal`. A check that is \
-                 running keeps its options.",
+                "Absent fields keep their values; null removes `webhook`, `notification` and `goal`. A check \
+                 that is running keeps its options.",
             )
             .body::<MonitorChange>(&["name"])
             .response("The changed monitor.", Data::new(monitor()))
             .errors(REFUSALS),
-        new(
-            "DELETE",
-            "/v2/monitor/{id}",
-            "deleteMonitor",
-            "Delete a monitor with its checks",
-        )
-        .response("The monitor is deleted.", SuccessResponse { success: true }),
-        new("POST", "/v2/monitor/{id}/run", "runMonitor", "Start a check now")
+        delete("/v2/monitor/{id}", "deleteMonitor")
+            .summary("Delete a monitor with its checks")
+            .response("The monitor is deleted.", SuccessResponse { success: true }),
+        post("/v2/monitor/{id}/run", "runMonitor")
+            .summary("Start a check now")
             .response(
                 "The check is stored and will run.",
                 CheckStarted {
@@ -67,12 +70,7 @@ pub(super) fn operations() -> Vec<Operation> {
             )
             .errors(&[ErrorCode::Conflict, ErrorCode::InsufficientCredits]),
         listed(
-            new(
-                "GET",
-                "/v2/monitor/{id}/checks",
-                "listMonitorChecks",
-                "List checks of a monitor",
-            ),
+            get("/v2/monitor/{id}/checks", "listMonitorChecks").summary("List checks of a monitor"),
             "offset",
         )
         .query(
@@ -86,12 +84,7 @@ pub(super) fn operations() -> Vec<Operation> {
             Data::new(vec![check(CheckStatus::Completed)]),
         ),
         listed(
-            new(
-                "GET",
-                "/v2/monitor/{id}/checks/{check}",
-                "getMonitorCheck",
-                "Get a check with its pages",
-            ),
+            get("/v2/monitor/{id}/checks/{check}", "getMonitorCheck").summary("Get a check with its pages"),
             "skip",
         )
         .query(

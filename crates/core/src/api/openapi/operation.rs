@@ -169,22 +169,53 @@ pub(super) struct Operation {
     pub(super) errors: Vec<ErrorCode>,
 }
 
+/// Adds tags to the operations that they group.
+pub(super) fn tagged<const N: usize>(groups: [(Tag, Vec<Operation>); N]) -> Vec<Operation> {
+    let tagged = |(tag, operations): (Tag, Vec<Operation>)| {
+        let operations = operations.into_iter();
+        operations.map(move |operation| Operation { tag, ..operation })
+    };
+    groups.into_iter().flat_map(tagged).collect()
+}
+
+/// Creates a `GET` operation that needs no key.
+pub(super) fn public(path: &'static str, id: &'static str) -> Operation {
+    Operation {
+        key: false,
+        errors: vec![ErrorCode::UnsupportedMediaType, ErrorCode::Unknown],
+        ..get(path, id)
+    }
+}
+
+pub(super) fn get(path: &'static str, id: &'static str) -> Operation {
+    Operation::new("GET", path, id)
+}
+
+pub(super) fn post(path: &'static str, id: &'static str) -> Operation {
+    Operation::new("POST", path, id)
+}
+
+pub(super) fn put(path: &'static str, id: &'static str) -> Operation {
+    Operation::new("PUT", path, id)
+}
+
+pub(super) fn patch(path: &'static str, id: &'static str) -> Operation {
+    Operation::new("PATCH", path, id)
+}
+
+pub(super) fn delete(path: &'static str, id: &'static str) -> Operation {
+    Operation::new("DELETE", path, id)
+}
+
 impl Operation {
-    /// Creates an operation that needs a key.
-    pub(super) fn new(
-        tag: Tag,
-        method: &'static str,
-        path: &'static str,
-        id: &'static str,
-        summary: &'static str,
-    ) -> Self {
+    fn new(method: &'static str, path: &'static str, id: &'static str) -> Self {
         let operation = Self {
             method,
             path,
             id,
-            summary,
+            summary: "",
             description: None,
-            tag,
+            tag: Tag::Server,
             key: true,
             parameters: Vec::new(),
             body: None,
@@ -201,14 +232,6 @@ impl Operation {
         operation.with_path_parameters()
     }
 
-    /// Creates a `GET` operation that needs no key.
-    pub(super) fn public(tag: Tag, path: &'static str, id: &'static str, summary: &'static str) -> Self {
-        let mut operation = Self::new(tag, "GET", path, id, summary);
-        operation.key = false;
-        operation.errors = vec![ErrorCode::UnsupportedMediaType, ErrorCode::Unknown];
-        operation
-    }
-
     fn with_path_parameters(mut self) -> Self {
         for name in self
             .path
@@ -216,28 +239,20 @@ impl Operation {
             .skip(1)
             .filter_map(|rest| rest.split('}').next())
         {
-            let (help, schema) = match name {
-                "id" => {
-                    self.errors.extend([ErrorCode::BadRequest, ErrorCode::NotFound]);
-                    (
-                        "Id, as returned at the start.",
-                        json!({ "type": "string", "format": "uuid" }),
-                    )
-                }
-                "check" => ("Id of the check.", json!({ "type": "string", "format": "uuid" })),
-                "snapshot" => (
-                    "Id of the snapshot, from the trace.",
-                    json!({ "type": "string", "format": "uuid" }),
-                ),
-                "token" => (
-                    "Token, from a URL that the server returned.",
-                    json!({ "type": "string" }),
-                ),
-                _ => (
-                    "Name, from a URL that the server returned.",
-                    json!({ "type": "string" }),
-                ),
+            let (help, format) = match name {
+                "id" => ("Id, as returned at the start.", Some("uuid")),
+                "check" => ("Id of the check.", Some("uuid")),
+                "snapshot" => ("Id of the snapshot, from the trace.", Some("uuid")),
+                "token" => ("Token, from a URL that the server returned.", None),
+                _ => ("Name, from a URL that the server returned.", None),
             };
+            if name == "id" {
+                self.errors.extend([ErrorCode::BadRequest, ErrorCode::NotFound]);
+            }
+            let mut schema = json!({ "type": "string" });
+            if let Some(format) = format {
+                schema["format"] = format.into();
+            }
             self.parameters.push(Parameter {
                 name,
                 location: ParameterLocation::Path,
@@ -245,6 +260,11 @@ impl Operation {
                 schema,
             });
         }
+        self
+    }
+
+    pub(super) fn summary(mut self, text: &'static str) -> Self {
+        self.summary = text;
         self
     }
 

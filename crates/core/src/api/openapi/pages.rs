@@ -1,7 +1,7 @@
 //! Operations that fetch pages: scrapes, crawls, batches, maps and searches.
 
 use super::examples::{self, JOB_ERRORS};
-use super::operation::{Operation, Tag};
+use super::operation::{Operation, Tag, delete, get, post, put, tagged};
 use crate::api::batch::{BatchScrapeRequest, BatchStarted};
 use crate::api::console::SuccessResponse;
 use crate::api::crawl::{CrawlRequest, JobStarted};
@@ -21,21 +21,24 @@ use crate::api::team::Data;
 use crate::limits::{MAX_STATUS_LIMIT, MAX_UPLOAD_BYTES};
 
 pub(super) fn operations() -> Vec<Operation> {
-    let mut operations = pages();
-    operations.extend(crawls());
-    operations.extend(batches());
-    operations
+    tagged([
+        (Tag::Pages, pages()),
+        (Tag::Search, searches()),
+        (Tag::Crawls, crawls()),
+        (Tag::Batches, batches()),
+    ])
 }
 
 fn pages() -> Vec<Operation> {
-    let new = |method, path, id, summary| Operation::new(Tag::Pages, method, path, id, summary);
     vec![
-        new("POST", "/v2/scrape", "scrape", "Scrape a page")
+        post("/v2/scrape", "scrape")
+            .summary("Scrape a page")
             .body::<ScrapeRequest>(&["formats"])
             .response("The page.", ScrapeResponse::done(examples::document()))
             .fetches()
             .errors(&[ErrorCode::NotSupported]),
-        new("GET", "/v2/scrape/{id}", "getScrape", "Get a scraped page again")
+        get("/v2/scrape/{id}", "getScrape")
+            .summary("Get a scraped page again")
             .description(
                 "Works for 24 hours. While the scrape runs, `status` is `scraping` and there is no `data`. \
                  A failed scrape returns the status and body of its first response.",
@@ -45,7 +48,8 @@ fn pages() -> Vec<Operation> {
                 ScrapeResponse::done(examples::document()),
             )
             .fetches(),
-        new("POST", "/v2/parse", "parse", "Convert a file")
+        post("/v2/parse", "parse")
+            .summary("Convert a file")
             .description("Converts PDF, office, EPUB, HTML, CSV and text files.")
             .form::<ParseOptions>()
             .or_body::<ParseUploadRequest>()
@@ -59,65 +63,63 @@ fn pages() -> Vec<Operation> {
                 ErrorCode::NotFound,
                 ErrorCode::Conflict,
             ]),
-        new(
-            "POST",
-            "/v2/parse/upload-url",
-            "createUploadUrl",
-            "Get a URL for the upload of a file",
-        )
-        .description("Send the file to `uploadUrl`, then convert it with `uploadRef` in `POST /v2/parse`.")
-        .body::<UploadUrlRequest>(&["contentType"])
-        .response("Where to send the file.", Data::new(upload_url()))
-        .errors(&[ErrorCode::ConcurrencyLimited]),
-        new("PUT", "/v2/parse/upload/{token}", "uploadFile", "Upload a file")
+        post("/v2/parse/upload-url", "createUploadUrl")
+            .summary("Get a URL for the upload of a file")
+            .description(
+                "Send the file to `uploadUrl`, then convert it with `uploadRef` in `POST /v2/parse`.",
+            )
+            .body::<UploadUrlRequest>(&["contentType"])
+            .response("Where to send the file.", Data::new(upload_url()))
+            .errors(&[ErrorCode::ConcurrencyLimited]),
+        put("/v2/parse/upload/{token}", "uploadFile")
+            .summary("Upload a file")
             .description("The token replaces the key.")
             .takes_file()
             .errors(&[ErrorCode::Conflict, ErrorCode::ConcurrencyLimited])
             .response("The file has arrived.", SuccessResponse { success: true }),
-        new("GET", "/v2/parse/formats", "listParseFormats", "List file types").response(
-            "The file types, and whether this server reads them.",
-            ParseFormats {
-                success: true,
-                data: ParseFormatList {
-                    formats: vec![ParseFormat {
-                        format: "pdf".to_owned(),
-                        kind: FileKind::Document,
-                        extensions: vec![".pdf".to_owned()],
-                        mime_types: vec!["application/pdf".to_owned()],
-                        available: true,
-                    }],
+        get("/v2/parse/formats", "listParseFormats")
+            .summary("List file types")
+            .response(
+                "The file types, and whether this server reads them.",
+                ParseFormats {
+                    success: true,
+                    data: ParseFormatList {
+                        formats: vec![ParseFormat {
+                            format: "pdf".to_owned(),
+                            kind: FileKind::Document,
+                            extensions: vec![".pdf".to_owned()],
+                            mime_types: vec!["application/pdf".to_owned()],
+                            available: true,
+                        }],
+                    },
                 },
-            },
-        ),
-        new("POST", "/v2/map", "map", "List the URLs of a site")
+            ),
+        post("/v2/map", "map")
+            .summary("List the URLs of a site")
             .body::<MapRequest>(&["search", "limit"])
             .response("The URLs.", examples::map())
             .fetches()
             .errors(&[ErrorCode::MapTimeout, ErrorCode::MapFailed]),
-        Operation::new(
-            Tag::Search,
-            "POST",
-            "/v2/search",
-            "search",
-            "Search the web or the team's pages",
-        )
-        .body::<SearchRequest>(&["limit", "sources"])
-        .response("Results by source.", examples::search())
-        .fetches()
-        .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
-        Operation::new(
-            Tag::Search,
-            "POST",
-            "/v2/search/{id}/feedback",
-            "rateSearch",
-            "Give feedback on a search",
-        )
-        .body::<SearchFeedback>(&[])
-        .response("The feedback is stored.", feedback()),
-        new("POST", "/v2/feedback", "rateResult", "Give feedback on a result")
+        post("/v2/feedback", "rateResult")
+            .summary("Give feedback on a result")
             .body::<Feedback>(&[])
             .response("The feedback is stored.", feedback())
             .errors(&[ErrorCode::NotFound, ErrorCode::NotSupported]),
+    ]
+}
+
+fn searches() -> Vec<Operation> {
+    vec![
+        post("/v2/search", "search")
+            .summary("Search the web or the team's pages")
+            .body::<SearchRequest>(&["limit", "sources"])
+            .response("Results by source.", examples::search())
+            .fetches()
+            .errors(&[ErrorCode::SearchTimeout, ErrorCode::NotSupported]),
+        post("/v2/search/{id}/feedback", "rateSearch")
+            .summary("Give feedback on a search")
+            .body::<SearchFeedback>(&[])
+            .response("The feedback is stored.", feedback()),
     ]
 }
 
@@ -166,9 +168,9 @@ fn status(operation: Operation) -> Operation {
 }
 
 fn crawls() -> Vec<Operation> {
-    let new = |method, path, id, summary| Operation::new(Tag::Crawls, method, path, id, summary);
     vec![
-        new("POST", "/v2/crawl", "startCrawl", "Start a crawl")
+        post("/v2/crawl", "startCrawl")
+            .summary("Start a crawl")
             .body::<CrawlRequest>(&["limit"])
             .idempotent()
             .response(
@@ -176,97 +178,59 @@ fn crawls() -> Vec<Operation> {
                 JobStarted::new(examples::id(), examples::status_url("crawl")),
             )
             .errors(JOB_ERRORS),
-        new(
-            "POST",
-            "/v2/crawl/params-preview",
-            "previewCrawlOptions",
-            "Get crawl options for a description in words",
-        )
-        .body::<ParamsPreviewRequest>(&[])
-        .response("Options that a crawl accepts.", examples::params_preview()),
-        new(
-            "GET",
-            "/v2/crawl/active",
-            "listActiveCrawls",
-            "List running crawls",
-        )
-        .response(
-            "The team's running crawls, newest first.",
-            examples::active_crawls(),
-        ),
-        new(
-            "GET",
-            "/v2/crawl/ongoing",
-            "listOngoingCrawls",
-            "List running crawls (older path)",
-        )
-        .response(
-            "The team's running crawls, newest first.",
-            examples::active_crawls(),
-        ),
-        status(new(
-            "GET",
-            "/v2/crawl/{id}",
-            "getCrawl",
-            "Get status and pages of a crawl",
-        )),
-        new("DELETE", "/v2/crawl/{id}", "cancelCrawl", "Cancel a crawl")
+        post("/v2/crawl/params-preview", "previewCrawlOptions")
+            .summary("Get crawl options for a description in words")
+            .body::<ParamsPreviewRequest>(&[])
+            .response("Options that a crawl accepts.", examples::params_preview()),
+        get("/v2/crawl/active", "listActiveCrawls")
+            .summary("List running crawls")
+            .response(
+                "The team's running crawls, newest first.",
+                examples::active_crawls(),
+            ),
+        get("/v2/crawl/ongoing", "listOngoingCrawls")
+            .summary("List running crawls (older path)")
+            .response(
+                "The team's running crawls, newest first.",
+                examples::active_crawls(),
+            ),
+        status(get("/v2/crawl/{id}", "getCrawl").summary("Get status and pages of a crawl")),
+        delete("/v2/crawl/{id}", "cancelCrawl")
+            .summary("Cancel a crawl")
             .response("The crawl is cancelled.", JobCancelled::new())
             .errors(&[ErrorCode::Conflict]),
-        new(
-            "GET",
-            "/v2/crawl/{id}/errors",
-            "getCrawlErrors",
-            "List failed pages of a crawl",
-        )
-        .response(
-            "Failed pages, and URLs that robots.txt disallows.",
-            examples::job_errors(),
-        ),
+        get("/v2/crawl/{id}/errors", "getCrawlErrors")
+            .summary("List failed pages of a crawl")
+            .response(
+                "Failed pages, and URLs that robots.txt disallows.",
+                examples::job_errors(),
+            ),
     ]
 }
 
 fn batches() -> Vec<Operation> {
-    let new = |method, path, id, summary| Operation::new(Tag::Batches, method, path, id, summary);
     vec![
-        new(
-            "POST",
-            "/v2/batch/scrape",
-            "startBatchScrape",
-            "Scrape a list of pages",
-        )
-        .body::<BatchScrapeRequest>(&["formats"])
-        .idempotent()
-        .response(
-            "The batch is stored and will run.",
-            BatchStarted::new(
-                examples::id(),
-                examples::status_url("batch/scrape"),
-                Some(Vec::new()),
-            ),
-        )
-        .errors(JOB_ERRORS)
-        .errors(&[ErrorCode::NotFound]),
-        status(new(
-            "GET",
-            "/v2/batch/scrape/{id}",
-            "getBatchScrape",
-            "Get status and pages of a batch",
-        )),
-        new(
-            "DELETE",
-            "/v2/batch/scrape/{id}",
-            "cancelBatchScrape",
-            "Cancel a batch",
-        )
-        .response("The batch is cancelled.", JobCancelled::new())
-        .errors(&[ErrorCode::Conflict]),
-        new(
-            "GET",
-            "/v2/batch/scrape/{id}/errors",
-            "getBatchScrapeErrors",
-            "List failed pages of a batch",
-        )
-        .response("Failed pages.", examples::job_errors()),
+        post("/v2/batch/scrape", "startBatchScrape")
+            .summary("Scrape a list of pages")
+            .body::<BatchScrapeRequest>(&["formats"])
+            .idempotent()
+            .response(
+                "The batch is stored and will run.",
+                BatchStarted::new(
+                    examples::id(),
+                    examples::status_url("batch/scrape"),
+                    Some(Vec::new()),
+                ),
+            )
+            .errors(JOB_ERRORS)
+            .errors(&[ErrorCode::NotFound]),
+        status(get("/v2/batch/scrape/{id}", "getBatchScrape").summary("Get status and pages of a batch")),
+        delete("/v2/batch/scrape/{id}", "cancelBatchScrape")
+            .summary("Cancel a batch")
+            .response("The batch is cancelled.", JobCancelled::new())
+            .errors(&[ErrorCode::Conflict]),
+        get("/v2/batch/scrape/{id}/errors", "getBatchScrapeErrors")
+            .summary("List failed pages of a batch")
+            .response("Failed pages.", examples::job_errors()),
     ]
 }

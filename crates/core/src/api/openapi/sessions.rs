@@ -1,7 +1,7 @@
 //! Operations of browser sessions, and the paths that are opened with a session's tokens.
 
 use super::examples::{self, SESSION_ERRORS};
-use super::operation::{Content, Operation, Tag};
+use super::operation::{Content, Operation, Tag, delete, get, post, public, tagged};
 use crate::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest, SessionExtended, SessionStatus};
 use crate::api::caller::Caller;
 use crate::api::error::ErrorCode;
@@ -10,32 +10,27 @@ use crate::api::interact::InteractRequest;
 use crate::api::session_file::{FileOrigin, SessionFile, SessionFileAdded, SessionFileRequest, SessionFiles};
 
 pub(super) fn operations() -> Vec<Operation> {
-    let new = |method, path, id, summary| Operation::new(Tag::Sessions, method, path, id, summary);
+    tagged([(Tag::Sessions, sessions()), (Tag::Sessions, token_paths())])
+}
+
+fn sessions() -> Vec<Operation> {
     let mut operations = vec![
-        new(
-            "POST",
-            "/v2/scrape/{id}/interact",
-            "interact",
-            "Run code or a prompt in the browser of a scraped page",
-        )
-        .description("Needs exactly one of `code` and `prompt`. The first call opens the browser.")
-        .body::<InteractRequest>(&["code"])
-        .response("What the code or prompt did.", examples::executed())
-        .errors(SESSION_ERRORS)
-        .errors(&[
-            ErrorCode::Conflict,
-            ErrorCode::ReplayUnavailable,
-            ErrorCode::SessionDestroyed,
-            ErrorCode::AgentError,
-        ]),
-        new(
-            "DELETE",
-            "/v2/scrape/{id}/interact",
-            "endInteract",
-            "End the browser session of a scrape",
-        )
-        .response("The session has ended.", examples::session_ended())
-        .errors(&[ErrorCode::Forbidden]),
+        post("/v2/scrape/{id}/interact", "interact")
+            .summary("Run code or a prompt in the browser of a scraped page")
+            .description("Needs exactly one of `code` and `prompt`. The first call opens the browser.")
+            .body::<InteractRequest>(&["code"])
+            .response("What the code or prompt did.", examples::executed())
+            .errors(SESSION_ERRORS)
+            .errors(&[
+                ErrorCode::Conflict,
+                ErrorCode::ReplayUnavailable,
+                ErrorCode::SessionDestroyed,
+                ErrorCode::AgentError,
+            ]),
+        delete("/v2/scrape/{id}/interact", "endInteract")
+            .summary("End the browser session of a scrape")
+            .response("The session has ended.", examples::session_ended())
+            .errors(&[ErrorCode::Forbidden]),
     ];
     let families = [
         (
@@ -71,11 +66,13 @@ pub(super) fn operations() -> Vec<Operation> {
     ) in families
     {
         operations.extend([
-            new("POST", sessions, open, "Open a browser session")
+            post(sessions, open)
+                .summary("Open a browser session")
                 .body::<BrowserRequest>(&["ttl"])
                 .response("The session is open.", examples::browser_created())
                 .errors(SESSION_ERRORS),
-            new("GET", sessions, list, "List browser sessions")
+            get(sessions, list)
+                .summary("List browser sessions")
                 .query(
                     "status",
                     "Only sessions in this state.",
@@ -86,15 +83,18 @@ pub(super) fn operations() -> Vec<Operation> {
                     "The team's sessions of the last 24 hours, newest first.",
                     examples::browser_sessions(),
                 ),
-            new("POST", execute, run, "Run code in a browser session")
+            post(execute, run)
+                .summary("Run code in a browser session")
                 .body::<ExecuteRequest>(&[])
                 .response("What the code did.", examples::executed())
                 .errors(SESSION_ERRORS)
                 .errors(&[ErrorCode::SessionDestroyed]),
-            new("DELETE", session, end, "End a browser session")
+            delete(session, end)
+                .summary("End a browser session")
                 .response("The session has ended.", examples::session_ended())
                 .errors(&[ErrorCode::Forbidden]),
-            new("POST", extend, prolong, "Extend a browser session")
+            post(extend, prolong)
+                .summary("Extend a browser session")
                 .body::<ExtendRequest>(&["ttl"])
                 .response(
                     "The session lives at least that long.",
@@ -104,7 +104,8 @@ pub(super) fn operations() -> Vec<Operation> {
                     },
                 )
                 .errors(&[ErrorCode::Forbidden, ErrorCode::SessionDestroyed]),
-            new("GET", files, list_files, "List the files of a browser session")
+            get(files, list_files)
+                .summary("List the files of a browser session")
                 .response(
                     "Files that its pages downloaded, and files that clients uploaded to it.",
                     SessionFiles {
@@ -113,7 +114,8 @@ pub(super) fn operations() -> Vec<Operation> {
                     },
                 )
                 .errors(&[ErrorCode::Forbidden]),
-            new("POST", files, add_file, "Upload a file to a browser session")
+            post(files, add_file)
+                .summary("Upload a file to a browser session")
                 .form::<Caller>()
                 .or_body::<SessionFileRequest>()
                 .response(
@@ -131,7 +133,6 @@ pub(super) fn operations() -> Vec<Operation> {
                 ]),
         ]);
     }
-    operations.extend(doors());
     operations
 }
 
@@ -150,11 +151,12 @@ fn file(origin: FileOrigin) -> SessionFile {
     }
 }
 
-fn doors() -> Vec<Operation> {
-    let new = |path, id, summary| Operation::public(Tag::Sessions, path, id, summary);
+/// Returns the paths that a token opens in place of a key.
+fn token_paths() -> Vec<Operation> {
     let json = |help| Content::Object(help);
     vec![
-        new("/live/{token}", "getLiveView", "Show the live view of a session")
+        public("/live/{token}", "getLiveView")
+            .summary("Show the live view of a session")
             .description("A page for an iframe. The token replaces the key.")
             .content(200, "The page.", Content::Text("text/html"))
             .content(
@@ -162,46 +164,34 @@ fn doors() -> Vec<Operation> {
                 "A page that says that the session has ended.",
                 Content::Text("text/html"),
             ),
-        new(
-            "/live/sockets/{token}",
-            "openLiveView",
-            "Open the socket of a live view",
-        )
-        .socket("The socket of frames and input is open.")
-        .errors(&[ErrorCode::BadRequest, ErrorCode::NotFound]),
-        new(
-            "/cdp/{token}",
-            "openCdp",
-            "Open the debugging protocol of a session",
-        )
-        .description("The token replaces the key.")
-        .socket("The socket of the debugging protocol is open.")
-        .errors(&[
-            ErrorCode::BadRequest,
-            ErrorCode::NotFound,
-            ErrorCode::BrowserError,
-        ]),
-        new(
-            "/cdp/{token}/json/version",
-            "getCdpVersion",
-            "Get version and socket URL of a session's browser",
-        )
-        .content(
-            200,
-            "As Chromium returns it.",
-            json("Version of the browser and of the protocol."),
-        )
-        .errors(&[ErrorCode::NotFound, ErrorCode::BrowserError]),
-        new(
-            "/cdp/{token}/json/list",
-            "listCdpTargets",
-            "List the pages of a session's browser",
-        )
-        .content(
-            200,
-            "As Chromium returns it.",
-            json("Pages with the URLs of their sockets."),
-        )
-        .errors(&[ErrorCode::NotFound, ErrorCode::BrowserError]),
+        public("/live/sockets/{token}", "openLiveView")
+            .summary("Open the socket of a live view")
+            .socket("The socket of frames and input is open.")
+            .errors(&[ErrorCode::BadRequest, ErrorCode::NotFound]),
+        public("/cdp/{token}", "openCdp")
+            .summary("Open the debugging protocol of a session")
+            .description("The token replaces the key.")
+            .socket("The socket of the debugging protocol is open.")
+            .errors(&[
+                ErrorCode::BadRequest,
+                ErrorCode::NotFound,
+                ErrorCode::BrowserError,
+            ]),
+        public("/cdp/{token}/json/version", "getCdpVersion")
+            .summary("Get version and socket URL of a session's browser")
+            .content(
+                200,
+                "As Chromium returns it.",
+                json("Version of the browser and of the protocol."),
+            )
+            .errors(&[ErrorCode::NotFound, ErrorCode::BrowserError]),
+        public("/cdp/{token}/json/list", "listCdpTargets")
+            .summary("List the pages of a session's browser")
+            .content(
+                200,
+                "As Chromium returns it.",
+                json("Pages with the URLs of their sockets."),
+            )
+            .errors(&[ErrorCode::NotFound, ErrorCode::BrowserError]),
     ]
 }

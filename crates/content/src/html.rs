@@ -19,4 +19,5 @@ pub(crate) mod redirect;
 pub(crate) mod select;
 mod shadow;
 pub(crate) mod tag;
+mod tag_set;
 mod tokenizer;

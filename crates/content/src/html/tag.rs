@@ -94,78 +94,6 @@ impl Tag {
     pub(super) fn listed(self) -> Tag {
         if self > Tag::Xmp { Tag::Other } else { self }
     }
-}
-
-impl Tag {
-    /// Returns true for elements that start a new block.
-    pub(crate) fn is_block(self) -> bool {
-        use Tag::*;
-        matches!(
-            self,
-            Address
-                | Article
-                | Aside
-                | Blockquote
-                | Body
-                | Caption
-                | Center
-                | Dd
-                | Details
-                | Dialog
-                | Dir
-                | Div
-                | Dl
-                | Dt
-                | Fieldset
-                | Figcaption
-                | Figure
-                | Footer
-                | Form
-                | Frameset
-                | H1
-                | H2
-                | H3
-                | H4
-                | H5
-                | H6
-                | Header
-                | Hgroup
-                | Hr
-                | Html
-                | Legend
-                | Li
-                | Main
-                | Menu
-                | Nav
-                | Ol
-                | Optgroup
-                | Option
-                | P
-                | Plaintext
-                | Pre
-                | Search
-                | Section
-                | Summary
-                | Table
-                | Tbody
-                | Td
-                | Tfoot
-                | Th
-                | Thead
-                | Tr
-                | Ul
-                | Xmp
-        )
-    }
-
-    /// Returns true for elements that a page has few of, and that are looked for by their tag.
-    pub(crate) fn is_rare(self) -> bool {
-        use Tag::*;
-        matches!(
-            self,
-            Base | Frame | H1 | Iframe | Link | Meta | Noscript | Script | Template | Time | Title
-        )
-    }
 
     /// Returns 1 to 6 for `h1` to `h6`.
     pub(crate) fn heading_level(self) -> Option<u8> {
@@ -178,39 +106,5 @@ impl Tag {
             Tag::H6 => Some(6),
             _ => None,
         }
-    }
-
-    /// Returns true for elements that cannot have children.
-    pub(crate) fn is_void(self) -> bool {
-        use Tag::*;
-        matches!(
-            self,
-            Area | Base | Br | Col | Embed | Frame | Hr | Img | Input | Link | Meta | Source | Track | Wbr
-        )
-    }
-
-    /// Returns true for elements whose content is never shown as text of the page.
-    pub(crate) fn is_never_text(self) -> bool {
-        use Tag::*;
-        matches!(
-            self,
-            Script
-                | Style
-                | Template
-                | Head
-                | Title
-                | Meta
-                | Link
-                | Base
-                | Noembed
-                | Noframes
-                | Datalist
-                | Canvas
-                | Svg
-                | Object
-                | Iframe
-                | Audio
-                | Video
-        )
     }
 }

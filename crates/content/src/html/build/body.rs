@@ -4,7 +4,9 @@ use super::super::dom::attr;
 use super::super::tag::Tag;
 use super::super::tokenizer::{TagToken, Text};
 use super::arena::NONE;
-use super::sets::{BUTTON_SCOPE, HEADINGS, IMPLIED_END, METADATA, SCOPE, SPECIAL};
+use super::sets::{
+    BLOCK_STARTS, BUTTON_SCOPE, FORMATTING, HEADINGS, IMPLIED_END, METADATA, SCOPE, SPECIAL, TABLE_PARTS,
+};
 use super::stack::Namespace;
 use super::{Builder, Mode, Step};
 
@@ -38,31 +40,7 @@ impl Builder {
             tag if METADATA.contains(tag) => return self.start_in_head(token),
             Tag::Body => self.start_body(token),
             Tag::Frameset => self.start_frameset_in_body(token),
-            Tag::Address
-            | Tag::Article
-            | Tag::Aside
-            | Tag::Blockquote
-            | Tag::Center
-            | Tag::Details
-            | Tag::Dialog
-            | Tag::Dir
-            | Tag::Div
-            | Tag::Dl
-            | Tag::Fieldset
-            | Tag::Figcaption
-            | Tag::Figure
-            | Tag::Footer
-            | Tag::Header
-            | Tag::Hgroup
-            | Tag::Main
-            | Tag::Menu
-            | Tag::Nav
-            | Tag::Ol
-            | Tag::P
-            | Tag::Search
-            | Tag::Section
-            | Tag::Summary
-            | Tag::Ul => {
+            tag if BLOCK_STARTS.contains(tag) => {
                 self.close_paragraph_in_scope();
                 self.insert(token);
             }
@@ -104,18 +82,6 @@ impl Builder {
                 }
                 self.insert_formatting(token);
             }
-            Tag::B
-            | Tag::Big
-            | Tag::Code
-            | Tag::Em
-            | Tag::Font
-            | Tag::I
-            | Tag::S
-            | Tag::Small
-            | Tag::Strike
-            | Tag::Strong
-            | Tag::Tt
-            | Tag::U => self.insert_formatting(token),
             Tag::Nobr => {
                 self.reconstruct_formatting();
                 if self.stack.has_in(&SCOPE, Tag::Nobr) {
@@ -123,6 +89,7 @@ impl Builder {
                 }
                 self.insert_formatting(token);
             }
+            tag if FORMATTING.contains(tag) => self.insert_formatting(token),
             Tag::Applet | Tag::Marquee | Tag::Object => {
                 self.insert_inline(token);
                 self.formatting.push_marker();
@@ -188,17 +155,8 @@ impl Builder {
             }
             Tag::Math => self.insert_foreign_root(token, Namespace::MathMl),
             Tag::Svg => self.insert_foreign_root(token, Namespace::Svg),
-            Tag::Caption
-            | Tag::Col
-            | Tag::Colgroup
-            | Tag::Frame
-            | Tag::Head
-            | Tag::Tbody
-            | Tag::Td
-            | Tag::Tfoot
-            | Tag::Th
-            | Tag::Thead
-            | Tag::Tr => {}
+            Tag::Frame | Tag::Head => {}
+            tag if TABLE_PARTS.contains(tag) => {}
             _ => self.insert_inline(token),
         }
         Step::Done

@@ -3,7 +3,9 @@
 use super::super::tag::Tag;
 use super::super::tokenizer::TagToken;
 use super::arena::NONE;
-use super::sets::{BUTTON_SCOPE, HEADINGS, IMPLIED_END, LIST_ITEM_SCOPE, SCOPE, SPECIAL};
+use super::sets::{
+    BLOCK_ENDS, BUTTON_SCOPE, FORMATTING, HEADINGS, IMPLIED_END, LIST_ITEM_SCOPE, SCOPE, SPECIAL,
+};
 use super::stack::{Namespace, OpenElement};
 use super::{Builder, Mode, Step};
 
@@ -18,34 +20,7 @@ impl Builder {
                     return if tag == Tag::Html { Step::Again } else { Step::Done };
                 }
             }
-            Tag::Address
-            | Tag::Article
-            | Tag::Aside
-            | Tag::Blockquote
-            | Tag::Button
-            | Tag::Center
-            | Tag::Details
-            | Tag::Dialog
-            | Tag::Dir
-            | Tag::Div
-            | Tag::Dl
-            | Tag::Fieldset
-            | Tag::Figcaption
-            | Tag::Figure
-            | Tag::Footer
-            | Tag::Header
-            | Tag::Hgroup
-            | Tag::Listing
-            | Tag::Main
-            | Tag::Menu
-            | Tag::Nav
-            | Tag::Ol
-            | Tag::Pre
-            | Tag::Search
-            | Tag::Section
-            | Tag::Select
-            | Tag::Summary
-            | Tag::Ul => {
+            tag if BLOCK_ENDS.contains(tag) => {
                 if self.stack.has_in(&SCOPE, tag) {
                     self.stack.imply_end_tags(&IMPLIED_END, None);
                     self.stack.pop_until(tag);
@@ -71,20 +46,7 @@ impl Builder {
                     self.stack.pop_until_any(&HEADINGS);
                 }
             }
-            Tag::A
-            | Tag::B
-            | Tag::Big
-            | Tag::Code
-            | Tag::Em
-            | Tag::Font
-            | Tag::I
-            | Tag::Nobr
-            | Tag::S
-            | Tag::Small
-            | Tag::Strike
-            | Tag::Strong
-            | Tag::Tt
-            | Tag::U => return self.adopt(token),
+            tag if tag == Tag::A || FORMATTING.contains(tag) => return self.adopt(token),
             Tag::Applet | Tag::Marquee | Tag::Object => {
                 if self.stack.has_in(&SCOPE, tag) {
                     self.stack.imply_end_tags(&IMPLIED_END, None);

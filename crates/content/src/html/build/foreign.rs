@@ -7,6 +7,7 @@ use super::super::tag::Tag;
 use super::super::tokenizer::TagToken;
 use super::arena::NONE;
 use super::body::is_visible;
+use super::sets::FOREIGN_ENDS;
 use super::stack::{Namespace, OpenElement};
 use super::{Builder, Step};
 
@@ -185,50 +186,7 @@ impl Builder {
 
     pub(super) fn start_in_foreign(&mut self, token: &mut TagToken) -> Step {
         let breaks_out = match token.tag {
-            Tag::B
-            | Tag::Big
-            | Tag::Blockquote
-            | Tag::Body
-            | Tag::Br
-            | Tag::Center
-            | Tag::Code
-            | Tag::Dd
-            | Tag::Div
-            | Tag::Dl
-            | Tag::Dt
-            | Tag::Em
-            | Tag::Embed
-            | Tag::H1
-            | Tag::H2
-            | Tag::H3
-            | Tag::H4
-            | Tag::H5
-            | Tag::H6
-            | Tag::Head
-            | Tag::Hr
-            | Tag::I
-            | Tag::Img
-            | Tag::Li
-            | Tag::Listing
-            | Tag::Menu
-            | Tag::Meta
-            | Tag::Nobr
-            | Tag::Ol
-            | Tag::P
-            | Tag::Pre
-            | Tag::Ruby
-            | Tag::S
-            | Tag::Small
-            | Tag::Span
-            | Tag::Strong
-            | Tag::Strike
-            | Tag::Sub
-            | Tag::Sup
-            | Tag::Table
-            | Tag::Tt
-            | Tag::U
-            | Tag::Ul
-            | Tag::Var => true,
+            tag if FOREIGN_ENDS.contains(tag) => true,
             Tag::Font => token.attributes.iter().any(|attribute| {
                 let name = self.arena.names.get(attribute.name);
                 matches!(name, "color" | "face" | "size")

@@ -1,50 +1,28 @@
 //! The sets of elements that the rules of the tree builder name.
 
-use super::super::tag::Tag::{self, *};
-
-/// A set of elements.
-pub(super) struct TagSet {
-    html: [u64; 4],
-    /// Contains the integration points of MathML and SVG.
-    pub(super) integration_points: bool,
-}
-
-impl TagSet {
-    const fn of(tags: &[Tag]) -> TagSet {
-        TagSet {
-            html: [0; 4],
-            integration_points: false,
-        }
-        .and(tags)
-    }
-
-    const fn and(&self, tags: &[Tag]) -> TagSet {
-        let mut html = self.html;
-        let mut at = 0;
-        while at < tags.len() {
-            html[tags[at] as usize / 64] |= 1 << (tags[at] as usize % 64);
-            at += 1;
-        }
-        TagSet {
-            html,
-            integration_points: self.integration_points,
-        }
-    }
-
-    const fn and_integration_points(mut self) -> TagSet {
-        self.integration_points = true;
-        self
-    }
-
-    /// Returns true when it contains the HTML element.
-    pub(super) fn contains(&self, tag: Tag) -> bool {
-        self.html[tag as usize / 64] & (1 << (tag as usize % 64)) != 0
-    }
-}
+use super::super::tag::Tag::*;
+use super::super::tag_set::TagSet;
 
 /// Elements whose start tags are processed as in the head wherever they are.
 pub(super) const METADATA: TagSet = TagSet::of(&[
     Base, Basefont, Bgsound, Link, Meta, Noframes, Script, Style, Template, Title,
+]);
+/// Blocks whose start and end tags follow the same rule, except for those that [`BLOCK_STARTS`] and [`BLOCK_ENDS`] add.
+const BLOCKS: TagSet = TagSet::of(&[
+    Address, Article, Aside, Blockquote, Center, Details, Dialog, Dir, Div, Dl, Fieldset, Figcaption, Figure,
+    Footer, Header, Hgroup, Main, Menu, Nav, Ol, Search, Section, Summary, Ul,
+]);
+/// Elements whose start tags only close a paragraph.
+pub(super) const BLOCK_STARTS: TagSet = BLOCKS.and(&[P]);
+/// Elements whose end tags only close the element.
+pub(super) const BLOCK_ENDS: TagSet = BLOCKS.and(&[Button, Listing, Pre, Select]);
+/// Elements that are parts of a table.
+pub(super) const TABLE_PARTS: TagSet = TagSet::of(&[Caption, Col, Colgroup, Tbody, Td, Tfoot, Th, Thead, Tr]);
+/// HTML elements whose start tags end SVG and MathML.
+pub(super) const FOREIGN_ENDS: TagSet = TagSet::of(&[
+    B, Big, Blockquote, Body, Br, Center, Code, Dd, Div, Dl, Dt, Em, Embed, H1, H2, H3, H4, H5, H6, Head, Hr,
+    I, Img, Li, Listing, Menu, Meta, Nobr, Ol, P, Pre, Ruby, S, Small, Span, Strong, Strike, Sub, Sup, Table,
+    Tt, U, Ul, Var,
 ]);
 /// Bounds of "has an element in scope".
 pub(super) const SCOPE: TagSet = TagSet::of(&[

@@ -2,7 +2,8 @@
 
 use super::super::dom::NodeId;
 use super::super::tag::Tag;
-use super::sets::{SCOPE, TagSet};
+use super::super::tag_set::TagSet;
+use super::sets::SCOPE;
 
 /// Namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use super::arena::NONE;
 use super::body::{is_hidden_input, is_visible};
 use super::head::split_space;
 use super::sets::{
-    CELLS, FOSTERING, IMPLIED_END, TABLE_BODY_CONTEXT, TABLE_ROW_CONTEXT, TABLE_SCOPE, TABLE_SECTIONS,
+    CELLS, FOSTERING, IMPLIED_END, TABLE_BODY_CONTEXT, TABLE_PARTS, TABLE_ROW_CONTEXT, TABLE_SCOPE,
+    TABLE_SECTIONS,
 };
 use super::{Builder, Mode, Step};
 
@@ -112,17 +113,8 @@ impl Builder {
         match token.tag {
             Tag::Table => _ = self.close_table(),
             Tag::Template => return self.end_template(),
-            Tag::Body
-            | Tag::Caption
-            | Tag::Col
-            | Tag::Colgroup
-            | Tag::Html
-            | Tag::Tbody
-            | Tag::Td
-            | Tag::Tfoot
-            | Tag::Th
-            | Tag::Thead
-            | Tag::Tr => {}
+            Tag::Body | Tag::Html => {}
+            tag if TABLE_PARTS.contains(tag) => {}
             _ => {
                 self.foster_parenting = true;
                 let step = self.end_in_body(token);
@@ -147,15 +139,7 @@ impl Builder {
 
     pub(super) fn start_in_caption(&mut self, token: &mut TagToken) -> Step {
         match token.tag {
-            Tag::Caption
-            | Tag::Col
-            | Tag::Colgroup
-            | Tag::Tbody
-            | Tag::Td
-            | Tag::Tfoot
-            | Tag::Th
-            | Tag::Thead
-            | Tag::Tr => again_if(self.close_caption()),
+            tag if TABLE_PARTS.contains(tag) => again_if(self.close_caption()),
             _ => self.start_in_body(token),
         }
     }
@@ -167,16 +151,8 @@ impl Builder {
                 Step::Done
             }
             Tag::Table => again_if(self.close_caption()),
-            Tag::Body
-            | Tag::Col
-            | Tag::Colgroup
-            | Tag::Html
-            | Tag::Tbody
-            | Tag::Td
-            | Tag::Tfoot
-            | Tag::Th
-            | Tag::Thead
-            | Tag::Tr => Step::Done,
+            Tag::Body | Tag::Html => Step::Done,
+            tag if TABLE_PARTS.contains(tag) => Step::Done,
             _ => self.end_in_body(token),
         }
     }
@@ -332,15 +308,7 @@ impl Builder {
 
     pub(super) fn start_in_cell(&mut self, token: &mut TagToken) -> Step {
         match token.tag {
-            Tag::Caption
-            | Tag::Col
-            | Tag::Colgroup
-            | Tag::Tbody
-            | Tag::Td
-            | Tag::Tfoot
-            | Tag::Th
-            | Tag::Thead
-            | Tag::Tr => {
+            tag if TABLE_PARTS.contains(tag) => {
                 let open = self.stack.has_any_in(&TABLE_SCOPE, &CELLS);
                 if open {
                     self.close_cell();

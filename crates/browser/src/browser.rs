@@ -21,7 +21,7 @@ use crate::error::BrowserError;
 use crate::limits;
 use crate::page::{Page, World};
 use crate::picture::{self, Picture};
-use crate::process::{Process, Purpose, start_again};
+use crate::process::{Process, Purpose, start_with_retries};
 use crate::storage::{self, Storage};
 use crate::visit::{Visit, visit};
 use crate::visitor::Visitor;
@@ -191,7 +191,7 @@ impl Shared {
             folder,
             ..
         } = &self.config;
-        let process = start_again(async || {
+        let process = start_with_retries(async || {
             let number = self.process_count.fetch_add(1, Ordering::Relaxed);
             Process::start(
                 program,

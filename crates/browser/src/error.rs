@@ -10,7 +10,7 @@ pub enum BrowserError {
     /// The process did not start.
     #[error("cannot start the browser: {0}")]
     Start(String),
-    /// Something is not configured; the text says what to do.
+    /// The operator has not configured what the request needs; the text says what to do.
     #[error("{0}")]
     NotConfigured(String),
     /// The process ended unexpectedly.

@@ -16,7 +16,7 @@ pub(crate) struct Key {
 }
 
 /// Keys that type no text: DOM name and Windows virtual key code.
-const NAMED: [(&str, u32); 36] = [
+const KEYS_BY_NAME: [(&str, u32); 36] = [
     ("Alt", 18),
     ("ArrowDown", 40),
     ("ArrowLeft", 37),
@@ -57,7 +57,7 @@ const NAMED: [(&str, u32); 36] = [
 
 /// Keys that type other characters than letters, on a US keyboard: the characters without and with Shift, `code` and
 /// Windows virtual key code.
-const TYPED: [(&str, &str, u32); 22] = [
+const KEYS_BY_CHARACTER: [(&str, &str, u32); 22] = [
     (" ", "Space", 32),
     ("1!", "Digit1", 49),
     ("2@", "Digit2", 50),
@@ -116,7 +116,9 @@ impl Key {
             "Return" | "Enter" => ("Enter", Some("\r".to_owned())),
             other => (other, None),
         };
-        let index = NAMED.binary_search_by_key(&name, |(known, _)| known).ok()?;
+        let index = KEYS_BY_NAME
+            .binary_search_by_key(&name, |(known, _)| known)
+            .ok()?;
         let code = match name {
             "Alt" | "Control" | "Shift" | "Meta" => format!("{name}Left"),
             _ => name.to_owned(),
@@ -124,7 +126,7 @@ impl Key {
         Some(Key {
             key: name.to_owned(),
             code,
-            key_code: NAMED[index].1,
+            key_code: KEYS_BY_NAME[index].1,
             text,
             modifiers: 0,
         })
@@ -146,7 +148,7 @@ impl Key {
         let typed_by = |(characters, ..): &&(&str, &str, u32)| characters.contains(character);
         let (code, key_code) = match upper {
             'A'..='Z' => (format!("Key{upper}"), u32::from(upper)),
-            _ => match TYPED.iter().find(typed_by) {
+            _ => match KEYS_BY_CHARACTER.iter().find(typed_by) {
                 Some((_, code, key_code)) => ((*code).to_owned(), *key_code),
                 None => (String::new(), 0),
             },
@@ -226,6 +228,6 @@ mod tests {
 
     #[test]
     fn the_table_is_sorted_for_binary_search() {
-        assert!(NAMED.is_sorted_by_key(|(name, _)| *name));
+        assert!(KEYS_BY_NAME.is_sorted_by_key(|(name, _)| *name));
     }
 }

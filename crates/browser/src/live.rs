@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use crate::blocker::Blocker;
 use crate::error::BrowserError;
 use crate::files::{DownloadFolder, FileLimits};
-use crate::process::{Process, Purpose, start_again};
+use crate::process::{Process, Purpose, start_with_retries};
 use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
 use crate::worker::{Languages, Programs, Worker};
@@ -194,7 +194,7 @@ impl LiveBrowsers {
 impl Shared {
     async fn start(&self) -> Result<Spare, BrowserError> {
         let worker = self.languages.start(Language::Node);
-        let chromium = start_again(|| self.start_chromium());
+        let chromium = start_with_retries(|| self.start_chromium());
         let (chromium, worker) = tokio::join!(chromium, worker);
         Ok(Spare {
             chromium: chromium?,

@@ -121,8 +121,7 @@ impl Page {
             intercept,
         ];
         commands.extend(visitor.commands());
-        // A page that was opened by another answers only once it runs, and by then all of the above must be
-        // set.
+        // A page that was opened by another responds only once it runs; all of the above must be set by then.
         commands.push(("Runtime.runIfWaitingForDebugger", json!({})));
         for response in session.call_all(commands).await? {
             match response {
@@ -224,9 +223,9 @@ impl Page {
         Ok(entry.map(|entry| entry["id"].clone()))
     }
 
-    /// Terminates a script that keeps the page from responding for `patience`.
-    pub(crate) async fn terminate_hanging_script(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
+    /// Terminates a script that keeps the page from responding for `timeout`.
+    pub(crate) async fn terminate_hanging_script(&self, timeout: Duration) {
+        let deadline = Instant::now() + timeout;
         let response = self
             .session
             .call_until("Runtime.evaluate", json!({"expression": "0"}), deadline)

@@ -253,7 +253,7 @@ impl Drop for Process {
 }
 
 /// Starts a browser, and retries if it ends before it responds, which happens on a busy machine.
-pub(crate) async fn start_again<T, F: Future<Output = Result<T, BrowserError>>>(
+pub(crate) async fn start_with_retries<T, F: Future<Output = Result<T, BrowserError>>>(
     mut start: impl FnMut() -> F,
 ) -> Result<T, BrowserError> {
     for _ in 0..limits::START_ATTEMPTS {
@@ -308,21 +308,21 @@ pub(crate) struct Pipe {
 /// The browser's pipe ends: it reads commands from descriptor 3 and writes messages to 4.
 pub(crate) struct ChildPipeEnds {
     commands: OwnedFd,
-    answers: OwnedFd,
+    messages: OwnedFd,
 }
 
 impl Pipe {
     pub(crate) fn open() -> io::Result<Pipe> {
         let (commands_in, commands_out) = io::pipe()?;
-        let (answers_in, answers_out) = io::pipe()?;
+        let (messages_in, messages_out) = io::pipe()?;
         Ok(Pipe {
             server: (
-                pipe::Receiver::from_owned_fd(answers_in.into())?,
+                pipe::Receiver::from_owned_fd(messages_in.into())?,
                 pipe::Sender::from_owned_fd(commands_out.into())?,
             ),
             child: ChildPipeEnds {
                 commands: commands_in.into(),
-                answers: answers_out.into(),
+                messages: messages_out.into(),
             },
         })
     }
@@ -347,7 +347,7 @@ impl ChildPipeEnds {
                 child_fd: 3,
             },
             FdMapping {
-                parent_fd: self.answers,
+                parent_fd: self.messages,
                 child_fd: 4,
             },
         ];
@@ -430,7 +430,7 @@ mod tests {
         // Nothing listens there; no page is opened.
         let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
         let start = || Process::start(&program, proxy, &folder, "profile", Purpose::Session);
-        let result = match start_again(start).await {
+        let result = match start_with_retries(start).await {
             Ok(process) => {
                 process.end().await;
                 Ok(())

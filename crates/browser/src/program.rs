@@ -28,11 +28,11 @@ pub async fn program_version(program: &Path) -> Result<String, String> {
 pub(crate) async fn first_line_of(program: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
-    let started = format!("{} {}", program.display(), arguments.join(" "));
+    let command_line = format!("{} {}", program.display(), arguments.join(" "));
     let output = match timeout(limits::DETECT_TIMEOUT, command.output()).await {
         Ok(Ok(output)) => output,
         Ok(Err(error)) => return Err(format!("cannot start {}: {error}", program.display())),
-        Err(_) => return Err(format!("{started} does not finish")),
+        Err(_) => return Err(format!("{command_line} does not finish")),
     };
     let first_line = |bytes: &[u8]| {
         let text = String::from_utf8_lossy(bytes);
@@ -45,7 +45,7 @@ pub(crate) async fn first_line_of(program: &Path, arguments: &[&str]) -> Result<
     match output.status.success() {
         true => Ok(first_line(&output.stdout)),
         false => Err(format!(
-            "{started} fails ({}): {}",
+            "{command_line} fails ({}): {}",
             output.status,
             first_line(&output.stderr)
         )),

@@ -145,7 +145,7 @@ impl ExternalClients {
         true
     }
 
-    /// Answers a command of a client in place of the browser.
+    /// Responds to a command of a client in place of the browser.
     pub(crate) fn respond(
         &mut self,
         client: u64,
@@ -247,7 +247,7 @@ impl ExternalClients {
                     self.fail(&other_session.session_id, "Session with given id was detached.");
                 }
             }
-            // The browser never answers pending commands of a crashed page.
+            // The browser never responds to pending commands of a crashed page.
             "Inspector.targetCrashed" => self.fail(session, "Target crashed"),
             _ => {}
         }
@@ -255,7 +255,7 @@ impl ExternalClients {
         true
     }
 
-    /// Answers every pending command of a session with an error.
+    /// Responds to every pending command of a session with an error.
     fn fail(&mut self, session: &str, message_text: &'static str) {
         let failed = self.pending.extract_if(|_, command| command.session == session);
         let failed: Vec<PendingCommand> = failed.map(|(_, command)| command).collect();

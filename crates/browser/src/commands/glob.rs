@@ -14,13 +14,13 @@ pub(super) fn matches(pattern: &str, text: &str) -> bool {
     while at < pattern.len() {
         let mut next = vec![false; text.len() + 1];
         if pattern[at] == '*' {
-            let any = pattern.get(at + 1) == Some(&'*');
-            at += if any { 2 } else { 1 };
-            let mut open = false;
+            let crosses_slashes = pattern.get(at + 1) == Some(&'*');
+            at += if crosses_slashes { 2 } else { 1 };
+            let mut matches_so_far = false;
             for index in 0..=text.len() {
-                open |= reached[index];
-                next[index] = open;
-                open &= any || text.get(index) != Some(&'/');
+                matches_so_far |= reached[index];
+                next[index] = matches_so_far;
+                matches_so_far &= crosses_slashes || text.get(index) != Some(&'/');
             }
         } else {
             for index in 0..text.len() {

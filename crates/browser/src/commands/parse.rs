@@ -77,8 +77,8 @@ impl<'a> Words<'a> {
             "find" => self.find()?,
             "wait" => self.wait()?,
             "screenshot" => self.screenshot()?,
-            "eval" => Command::Eval(self.words("a script in quotes")?),
-            "read" => Command::Read((!self.rest.is_empty()).then(|| self.all())),
+            "eval" => Command::Eval(self.text("a script in quotes")?),
+            "read" => Command::Read((!self.rest.is_empty()).then(|| self.take_rest())),
             "tab" => Command::Tab(self.tab()?),
             name => {
                 let Some(parse_act) = act(name) else {
@@ -102,8 +102,8 @@ impl<'a> Words<'a> {
     }
 
     /// Takes all remaining words, at least one.
-    fn list(&mut self, what: &str) -> Result<Vec<String>, String> {
-        let first = self.next(what)?.to_owned();
+    fn list(&mut self, expected: &str) -> Result<Vec<String>, String> {
+        let first = self.next(expected)?.to_owned();
         let more = self.rest.drain(..).map(str::to_owned);
         Ok(std::iter::once(first).chain(more).collect())
     }
@@ -118,7 +118,7 @@ impl<'a> Words<'a> {
 
     fn keyboard(&mut self) -> Result<Command, String> {
         match self.next("type or press")? {
-            "type" | "inserttext" => Ok(Command::Type(self.words("a text")?)),
+            "type" | "inserttext" => Ok(Command::Type(self.text("a text")?)),
             "press" => Ok(Command::Press(self.next("a key, such as Enter")?.to_owned())),
             other => Err(format!("`keyboard` accepts type and press, not `{other}`")),
         }
@@ -298,10 +298,10 @@ impl<'a> Words<'a> {
         })
     }
 
-    fn next(&mut self, what: &str) -> Result<&'a str, String> {
+    fn next(&mut self, expected: &str) -> Result<&'a str, String> {
         self.rest
             .pop_front()
-            .ok_or_else(|| format!("`{}` needs {what}", self.name))
+            .ok_or_else(|| format!("`{}` needs {expected}", self.name))
     }
 
     fn target(&mut self) -> Result<Target, String> {
@@ -313,14 +313,14 @@ impl<'a> Words<'a> {
     }
 
     /// Returns the remaining words as one text, joined by spaces.
-    fn words(&mut self, what: &str) -> Result<String, String> {
+    fn text(&mut self, expected: &str) -> Result<String, String> {
         if self.rest.is_empty() {
-            return Err(format!("`{}` needs {what}", self.name));
+            return Err(format!("`{}` needs {expected}", self.name));
         }
-        Ok(self.all())
+        Ok(self.take_rest())
     }
 
-    fn all(&mut self) -> String {
+    fn take_rest(&mut self) -> String {
         let words: Vec<&str> = self.rest.drain(..).collect();
         words.join(" ")
     }
@@ -355,8 +355,8 @@ fn act(name: &str) -> Option<ParseAct> {
         "check" => |_| Ok(Act::Check),
         "uncheck" => |_| Ok(Act::Uncheck),
         "scrollintoview" | "scrollinto" => |_| Ok(Act::ScrollIntoView),
-        "fill" => |words| Ok(Act::Fill(words.words("a text")?)),
-        "type" => |words| Ok(Act::Type(words.words("a text")?)),
+        "fill" => |words| Ok(Act::Fill(words.text("a text")?)),
+        "type" => |words| Ok(Act::Type(words.text("a text")?)),
         "press" => |words| Ok(Act::Press(words.next("a key, such as Enter")?.to_owned())),
         "select" => |words| Ok(Act::Select(words.list("an option")?)),
         "upload" => |words| Ok(Act::Upload(words.list("a file of the session")?)),
@@ -422,18 +422,18 @@ fn milliseconds(word: &str) -> Result<Duration, String> {
 
 /// Parses a URL that may be opened. One without a scheme gets https, or http for this machine.
 fn url(word: &str) -> Result<Url, String> {
-    let wrong = |why: &dyn std::fmt::Display| format!("cannot open `{word}`: {why}");
+    let refusal = |why: &dyn std::fmt::Display| format!("cannot open `{word}`: {why}");
     let is_local = word.starts_with("localhost") || word.starts_with("127.");
     let url = match with_scheme(word) {
         Cow::Owned(_) if is_local => Url::parse(&format!("http://{word}")),
         whole => Url::parse(&whole),
     };
-    let url = url.map_err(|error| wrong(&error))?;
+    let url = url.map_err(|error| refusal(&error))?;
     match url.scheme() {
         "http" | "https" if url.as_str().len() <= limits::MAX_URL_BYTES => Ok(url),
-        "http" | "https" => Err(wrong(&"the URL is too long")),
+        "http" | "https" => Err(refusal(&"the URL is too long")),
         "about" if url.as_str() == "about:blank" => Ok(url),
-        _ => Err(wrong(&"only http and https URLs and about:blank are allowed")),
+        _ => Err(refusal(&"only http and https URLs and about:blank are allowed")),
     }
 }
 

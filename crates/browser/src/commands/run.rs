@@ -63,7 +63,7 @@ impl CommandRunner<'_> {
             Command::Get(property) => self.get(property).await,
             Command::Is(state, target) => {
                 let element = self.locate(target).await?;
-                Ok(is(&element, *state, self.deadline).await?.to_string())
+                Ok(has_state(&element, *state, self.deadline).await?.to_string())
             }
             Command::Wait { until, timeout } => self.wait(until, *timeout).await,
             Command::Screenshot { full, jpeg } => self.screenshot(*full, *jpeg).await,
@@ -148,7 +148,7 @@ impl CommandRunner<'_> {
         let element = self.locate(target).await?;
         let deadline = self.deadline;
         let needs_enabled = matches!(act, Act::Click | Act::DoubleClick | Act::Check | Act::Uncheck);
-        if needs_enabled && !is(&element, ElementState::Enabled, deadline).await? {
+        if needs_enabled && !has_state(&element, ElementState::Enabled, deadline).await? {
             return Err(CommandError::failed(format!(
                 "{} is disabled",
                 self.state.describe(target)
@@ -251,11 +251,11 @@ impl CommandRunner<'_> {
         target: &Target,
         checked: bool,
     ) -> Result<(), CommandError> {
-        if is(element, ElementState::Checked, self.deadline).await? == checked {
+        if has_state(element, ElementState::Checked, self.deadline).await? == checked {
             return Ok(());
         }
         element.click(self.page, 1, self.deadline).await?;
-        match is(element, ElementState::Checked, self.deadline).await {
+        match has_state(element, ElementState::Checked, self.deadline).await {
             // The click may have opened another document.
             Ok(now) if now == checked => Ok(()),
             Err(CommandError::Failed(_)) => Ok(()),
@@ -350,9 +350,9 @@ impl CommandRunner<'_> {
                     Instant::now() < end
                 }
                 WaitCondition::Visible(target) => match self.locate_once(target).await? {
-                    Some(element) => match is(&element, ElementState::Visible, self.deadline).await {
+                    Some(element) => match has_state(&element, ElementState::Visible, self.deadline).await {
                         Err(CommandError::Failed(_)) => false,
-                        seen => seen?,
+                        visible => visible?,
                     },
                     None => false,
                 },
@@ -432,14 +432,14 @@ impl CommandRunner<'_> {
     }
 }
 
-async fn is(element: &Element, state: ElementState, deadline: Instant) -> Result<bool, CommandError> {
-    let what = match state {
+async fn has_state(element: &Element, state: ElementState, deadline: Instant) -> Result<bool, CommandError> {
+    let name = match state {
         ElementState::Visible => "visible",
         ElementState::Enabled => "enabled",
         ElementState::Checked => "checked",
     };
     let value = element
-        .call(include_str!("state.js"), json!([what]), deadline)
+        .call(include_str!("state.js"), json!([name]), deadline)
         .await?;
     Ok(value == Value::Bool(true))
 }

@@ -83,7 +83,7 @@ pub(super) enum Verdict {
     Pass,
     /// Send the command with these parsed parameters, so that what was checked is what is sent.
     PassWith(Value),
-    /// Do not send the command; answer that it succeeded.
+    /// Do not send the command; respond that it succeeded.
     Succeed,
     /// Like [`Verdict::Succeed`], and set whether pages may download. Files stay with the session: the folder that the
     /// client names is not used.

@@ -136,14 +136,14 @@ impl Watch {
         self.state.lock()
     }
 
-    /// Waits until `look` returns a value.
+    /// Waits until `condition` returns a value.
     ///
     /// # Errors
     /// If the page ends or the deadline passes first.
     pub(crate) async fn until<T>(
         &self,
         deadline: Instant,
-        mut look: impl FnMut(&PageState) -> Option<T>,
+        mut condition: impl FnMut(&PageState) -> Option<T>,
     ) -> Result<T, BrowserError> {
         loop {
             let changed = self.changed.notified();
@@ -154,7 +154,7 @@ impl Watch {
                 if let Some(error) = &state.end_reason {
                     return Err(error.clone());
                 }
-                if let Some(found) = look(&state) {
+                if let Some(found) = condition(&state) {
                     return Ok(found);
                 }
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::limits;
 
-/// One node.
+/// A node of the tree.
 #[derive(Deserialize, Debug)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AxNode {
@@ -128,9 +128,9 @@ impl AxNode {
     /// Returns whether the element is editable, or focusable although its role does not say so.
     pub(super) fn takes_input(&self) -> bool {
         let editable = self.property("editable").and_then(Value::as_str);
-        let root = self.property("settable") == Some(&Value::Bool(true)) && editable.is_some();
+        let is_settable = self.property("settable") == Some(&Value::Bool(true)) && editable.is_some();
         let focusable = self.property("focusable") == Some(&Value::Bool(true));
-        root || (focusable && self.role() == "generic")
+        is_settable || (focusable && self.role() == "generic")
     }
 }
 

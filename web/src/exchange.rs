@@ -11,6 +11,7 @@ use web_sys::AbortController;
 use crate::browser;
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::notice::skeleton;
 use crate::components::panes::Pane;
 use crate::console::Console;
 use crate::draft::Draft;
@@ -188,9 +189,7 @@ pub fn ResultCard(
             </div>
         }
         .into_any(),
-        RequestState::Pending(None) => {
-            view! { <div class="skeleton"><i></i><i></i><i></i><i></i><i></i></div> }.into_any()
-        }
+        RequestState::Pending(None) => skeleton(5),
         RequestState::Pending(Some(view)) | RequestState::Done(view) => view.run(),
         RequestState::Failed(error) => error_notice(&error),
     };

@@ -14,14 +14,14 @@ pub fn urls_in(text: &str) -> Vec<String> {
     // All rows of a table have the same number of cells; otherwise, the separator is a part of a URL.
     let is_table = table.windows(2).all(|pair| pair[0].len() == pair[1].len());
     let list: Vec<Vec<String>> = lines.iter().map(|line| vec![(*line).to_owned()]).collect();
-    let (first, second) = if is_table {
+    let (preferred, other) = if is_table {
         (&table, &list)
     } else {
         (&list, &table)
     };
-    column(first, has_scheme)
-        .or_else(|| column(second, has_scheme))
-        .or_else(|| column(first, looks_like_host))
+    column(preferred, has_scheme)
+        .or_else(|| column(other, has_scheme))
+        .or_else(|| column(preferred, looks_like_host))
         .unwrap_or_default()
 }
 

@@ -17,8 +17,9 @@ use leptos_router::hooks::{use_navigate, use_query_map};
 use crate::components::badge::call_badge;
 use crate::components::error_notice::error_notice;
 use crate::components::filter_input::FilterInput;
-use crate::components::icon::{Glyph, Icon};
+use crate::components::icon::Glyph;
 use crate::components::inline_code::inline_code;
+use crate::components::notice::{empty_state, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::{self, Screen};
@@ -142,20 +143,14 @@ pub fn ActivityPage() -> impl IntoView {
         feed.busy.get(),
         filter.with(|filter| *filter != CallFilter::default()) || !words.with(String::is_empty),
     ) {
-        (true, _) => view! { <div class="skeleton"><i></i><i></i><i></i><i></i></div> }.into_any(),
+        (true, _) => skeleton(4),
         (false, filtered) => {
             let words = if filtered {
                 text::ACTIVITY_NO_MATCH
             } else {
                 text::ACTIVITY_EMPTY
             };
-            view! {
-                <div class="empty">
-                    <Icon glyph=Glyph::Activity/>
-                    <p>{words}</p>
-                </div>
-            }
-            .into_any()
+            empty_state(Glyph::Activity, words)
         }
     };
     let refresh = move || {

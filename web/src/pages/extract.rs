@@ -13,7 +13,7 @@ use crate::components::badge::JobBadge;
 use crate::components::button::IconButton;
 use crate::components::code::{Code, CodeCard, copy};
 use crate::components::icon::Glyph;
-use crate::components::notice::{problem_in_card, warning_in_card};
+use crate::components::notice::{problem_in_card, skeleton, warning_in_card};
 use crate::components::panes::{Expand, Panes};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
@@ -99,7 +99,7 @@ fn result(response: &ExtractResponse) -> AnyView {
             let html = highlight::json(json_text);
             view! { <Code html label="Extracted data" wrap=true/> }.into_any()
         }
-        (None, true) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+        (None, true) => skeleton(3),
         (None, false) => view! { <p class="empty">{text::EXTRACT_NO_DATA}</p> }.into_any(),
     };
     let facts = [

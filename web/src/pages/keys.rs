@@ -12,6 +12,7 @@ use crate::components::code::copy;
 use crate::components::dialog::Confirm;
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::notice::skeleton;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::route::Screen;
@@ -97,7 +98,7 @@ pub fn KeysPage() -> impl IntoView {
                     <span class="count">{move || list.active_count()}</span>
                 </div>
                 {move || match list.keys.get() {
-                    None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+                    None => skeleton(3),
                     Some(Err(error)) => error_notice(&error),
                     Some(Ok(keys)) => table(keys, list.active_count() > 1, revoke),
                 }}

@@ -10,6 +10,7 @@ use leptos_router::hooks::{use_navigate, use_params_map, use_query_map};
 
 use crate::components::dialog::Confirm;
 use crate::components::error_notice::error_notice;
+use crate::components::notice::skeleton;
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
 use crate::limits::{CHECKS_LISTED, MONITOR_POLL_MS};
@@ -129,7 +130,7 @@ fn OneMonitor(id: String) -> impl IntoView {
             .map_or_else(|| "Monitor".to_owned(), |monitor| monitor.name)
     };
     let body = move || match known.monitor.get() {
-        None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+        None => skeleton(3),
         Some(Err(error)) => view! { <section class="card">{error_notice(&error)}</section> }.into_any(),
         Some(Ok(monitor)) => facts(&monitor),
     };

@@ -7,7 +7,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::components::error_notice::error_notice;
-use crate::components::icon::{Glyph, Icon};
+use crate::components::icon::Glyph;
+use crate::components::notice::{empty_state, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::{Console, show_poll};
 use crate::limits::MONITORS_LISTED;
@@ -34,15 +35,9 @@ pub fn MonitorsPage() -> impl IntoView {
     });
     let now = clock::now();
     let list = move || match monitors.get() {
-        None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+        None => skeleton(3),
         Some(Err(error)) => error_notice(&error),
-        Some(Ok(monitors)) if monitors.is_empty() => view! {
-            <div class="empty">
-                <Icon glyph=Glyph::Monitors/>
-                <p>{text::NO_MONITORS}</p>
-            </div>
-        }
-        .into_any(),
+        Some(Ok(monitors)) if monitors.is_empty() => empty_state(Glyph::Monitors, text::NO_MONITORS),
         Some(Ok(monitors)) => {
             let rows = monitors.into_iter().map(|monitor| row(monitor, now));
             view! { <ul class="rows">{rows.collect_view()}</ul> }.into_any()

@@ -5,8 +5,9 @@ use harvestman_core::api::team::{Call, UsageQuery};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::components::icon::{Glyph, Icon};
+use crate::components::icon::Glyph;
 use crate::components::inline_code::inline_code;
+use crate::components::notice::{empty_state, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::{Console, show_poll};
 use crate::limits::OVERVIEW_JOBS;
@@ -81,7 +82,7 @@ pub fn Overview() -> impl IntoView {
             <section class="card health-card" aria-label="Health">
                 {move || match console.readiness.get() {
                     Some(readiness) => health::health_summary(&readiness),
-                    None => view! { <div class="skeleton"><i></i></div> }.into_any(),
+                    None => skeleton(1),
                 }}
                 {month_credits}
             </section>
@@ -95,19 +96,11 @@ pub fn Overview() -> impl IntoView {
                     <h2>"Recent activity"</h2>
                 </div>
                 {move || match recent.get() {
-                    None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+                    None => skeleton(3),
                     Some(Err(problem)) => {
                         view! { <div class="pad"><div class="notice bad">{inline_code(&problem)}</div></div> }.into_any()
                     }
-                    Some(Ok(recent)) if recent.calls.is_empty() => {
-                        view! {
-                            <div class="empty">
-                                <Icon glyph=Glyph::Mark/>
-                                <p>{text::OVERVIEW_EMPTY}</p>
-                            </div>
-                        }
-                            .into_any()
-                    }
+                    Some(Ok(recent)) if recent.calls.is_empty() => { empty_state(Glyph::Mark, text::OVERVIEW_EMPTY) }
                     Some(Ok(recent)) => recent::rows(recent),
                 }}
             </section>

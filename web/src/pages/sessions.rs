@@ -10,7 +10,7 @@ use crate::clock;
 use crate::components::badge::live_badge;
 use crate::components::dialog::Confirm;
 use crate::components::icon::{Glyph, Icon};
-use crate::components::notice::problem_in_card;
+use crate::components::notice::{problem_in_card, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::{Console, show_poll};
 use crate::route::{self, Screen};
@@ -55,7 +55,7 @@ pub fn SessionsPage() -> impl IntoView {
         confirming.set(true);
     });
     let state = move || match sessions.get() {
-        None => Some(view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()),
+        None => Some(skeleton(3)),
         Some(Err(problem)) => Some(problem_in_card(&problem)),
         Some(Ok(_)) => live.with(Vec::is_empty).then(|| {
             view! {

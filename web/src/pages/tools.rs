@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use serde_json::Value;
 
-use crate::components::notice::problem_in_card;
+use crate::components::notice::{problem_in_card, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::components::tabs::{Tabs, tab};
 use crate::package::Package;
@@ -116,9 +116,7 @@ fn ToolLayout(
     let result = move || match output.get() {
         Some(Ok(value)) => render(&value),
         Some(Err(problem)) => problem_in_card(&problem),
-        None if package.state.with(Option::is_none) => {
-            view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any()
-        }
+        None if package.state.with(Option::is_none) => skeleton(3),
         None => view! { <p class="empty">{empty}</p> }.into_any(),
     };
     view! {

@@ -11,6 +11,7 @@ use leptos_router::params::ParamsMap;
 
 use crate::components::error_notice::error_notice;
 use crate::components::icon::{Glyph, Icon};
+use crate::components::notice::{empty_state, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::components::switch::Switch;
 use crate::console::Console;
@@ -178,17 +179,9 @@ pub fn UsagePage() -> impl IntoView {
             <section class="card" aria-label="History">
                 <Choices selection/>
                 {move || match report.get() {
-                    None => view! { <div class="skeleton"><i></i><i></i><i></i><i></i></div> }.into_any(),
+                    None => skeleton(4),
                     Some(Err(error)) => error_notice(&error),
-                    Some(Ok(report)) if report.is_empty() => {
-                        view! {
-                            <div class="empty">
-                                <Icon glyph=Glyph::Usage/>
-                                <p>{text::USAGE_EMPTY}</p>
-                            </div>
-                        }
-                            .into_any()
-                    }
+                    Some(Ok(report)) if report.is_empty() => { empty_state(Glyph::Usage, text::USAGE_EMPTY) }
                     Some(Ok(report)) => {
                         let unit = selection.get().unit;
                         view! {

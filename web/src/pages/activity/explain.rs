@@ -12,6 +12,7 @@ use crate::components::dialog::Dialog;
 use crate::components::docs_answer::DocsAnswerView;
 use crate::components::error_notice::error_notice;
 use crate::components::inline_code::inline_code;
+use crate::components::notice::skeleton;
 use crate::console::Console;
 
 /// A failed call to explain.
@@ -79,7 +80,7 @@ pub(super) fn Explain(failed_call: RwSignal<Option<FailedCall>>) -> impl IntoVie
         }
     });
     let error_view = |error: String| view! { <div class="notice bad">{inline_code(&error)}</div> };
-    let wait = || view! { <div class="skeleton"><i></i><i></i><i></i></div> };
+    let wait = || skeleton(3);
     view! {
         <Dialog open title="Why this call failed">
             <p class="mono cut">{move || failed_call.with(|call| call.as_ref().map(|call| call.target.clone()))}</p>

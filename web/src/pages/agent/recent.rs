@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 
 use super::AgentRun;
 use crate::components::badge::job_class;
+use crate::components::notice::skeleton;
 use crate::console::Console;
 use crate::{browser, display, route, text};
 
@@ -55,7 +56,7 @@ pub fn RecentRuns(run: AgentRun) -> impl IntoView {
         load(AgentsQuery { before });
     };
     let list = move || match entries.get() {
-        None => view! { <div class="skeleton"><i></i><i></i></div> }.into_any(),
+        None => skeleton(2),
         Some(entries) if entries.is_empty() => {
             view! { <p class="empty">{text::NO_AGENT_RUNS}</p> }.into_any()
         }

@@ -13,6 +13,7 @@ use crate::components::button::IconButton;
 use crate::components::code::{Code, copy};
 use crate::components::icon::Glyph;
 use crate::components::inline_code::inline_code;
+use crate::components::notice::skeleton;
 use crate::components::panes::Expand;
 use crate::components::tabs::{Tab, Tabs, tab};
 use crate::{browser, display, highlight, text};
@@ -180,7 +181,7 @@ fn response_view(response: &AgentResponse) -> AnyView {
         });
     let is_silent = data.is_none() && partial.is_none() && message.is_none() && error.is_none();
     let placeholder = is_silent.then(|| match response.status {
-        AgentStatus::Processing => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+        AgentStatus::Processing => skeleton(3),
         AgentStatus::Completed | AgentStatus::Failed => {
             view! { <p class="empty">{text::AGENT_NO_DATA}</p> }.into_any()
         }

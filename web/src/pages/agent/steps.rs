@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::AgentRun;
 use crate::components::inline_code::inline_code;
-use crate::components::notice::problem_in_card;
+use crate::components::notice::{problem_in_card, skeleton};
 use crate::console::Console;
 use crate::markdown::is_safe_link;
 use crate::{display, text};
@@ -220,7 +220,7 @@ fn SourceRow(run: AgentRun, source: Source) -> impl IntoView {
     });
     let shown = move || {
         match content.get() {
-        None => view! { <div class="skeleton"><i></i><i></i></div> }.into_any(),
+        None => skeleton(2),
         Some(Ok(text)) => view! { <pre class="code wrap" tabindex="0" role="region" aria-label="Text of the page">{text}</pre> }.into_any(),
         Some(Err(problem)) => problem_in_card(&problem),
     }

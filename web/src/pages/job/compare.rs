@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::components::error_notice::error_notice;
+use crate::components::notice::skeleton;
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::limits::PALETTE_JOBS;
@@ -70,21 +71,19 @@ pub fn Compare(feed: JobFeed) -> impl IntoView {
         }
         .into_any()
     };
-    move || {
-        match runs.get() {
-        None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+    move || match runs.get() {
+        None => skeleton(3),
         Some(Err(error)) => error_notice(&error),
         Some(Ok(list)) if list.is_empty() => view! { <p class="empty">{text::NO_OTHER_RUN}</p> }.into_any(),
         Some(Ok(list)) => view! {
             {choice(&list)}
             {move || match (comparison.get(), chosen.get()) {
-                (None, _) | (_, None) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+                (None, _) | (_, None) => skeleton(3),
                 (Some(Err(error)), _) => error_notice(&error),
                 (Some(Ok(comparison)), Some(other)) => view! { <Changes feed other comparison/> }.into_any(),
             }}
         }
         .into_any(),
-    }
     }
 }
 
@@ -181,7 +180,7 @@ fn Row(feed: JobFeed, other: JobId, page: ComparedPage) -> impl IntoView {
             <details on:toggle=load>
                 <summary class="change-row">{name}</summary>
                 {move || match difference.get() {
-                    None => view! { <div class="skeleton"><i></i></div> }.into_any(),
+                    None => skeleton(1),
                     Some(Err(error)) => error_notice(&error),
                     Some(Ok(None)) => view! { <p class="pad hint">{text::NO_DIFFERENCE}</p> }.into_any(),
                     Some(Ok(Some(text))) => view! { <pre class="diff" tabindex="0" inner_html=highlight::diff(&text)></pre> }.into_any(),

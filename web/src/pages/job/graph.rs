@@ -14,7 +14,7 @@ use web_sys::{
 };
 
 use crate::browser::SchemeObserver;
-use crate::components::notice::problem_in_card;
+use crate::components::notice::{problem_in_card, skeleton};
 use crate::console::Console;
 use crate::graph_layout::positions;
 use crate::job_feed::JobFeed;
@@ -104,7 +104,7 @@ pub fn Graph(feed: JobFeed, open: RwSignal<Option<u64>>) -> impl IntoView {
         (None, None) if feed.rows.with(Vec::is_empty) => {
             view! { <p class="empty">{text::PAGES_PENDING}</p> }.into_any()
         }
-        (None, None) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+        (None, None) => skeleton(3),
         (None, Some(drawing)) => view! { <GraphCanvas feed open drawing/> }.into_any(),
     }
 }

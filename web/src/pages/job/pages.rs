@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::browser;
 use crate::components::filter_input::FilterInput;
-use crate::components::notice::problem_in_card;
+use crate::components::notice::{problem_in_card, skeleton};
 use crate::components::removed_content::PageOptions;
 use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
@@ -162,7 +162,7 @@ pub fn OpenPage(feed: JobFeed, request: Memo<Option<Value>>, open: RwSignal<Opti
         {move || match state.get() {
             (false, _) => view! { <p class="empty">{text::NO_PAGE_SELECTED}</p> }.into_any(),
             (true, false) if problem.with(Option::is_some) => ().into_any(),
-            (true, false) => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+            (true, false) => skeleton(3),
             (true, true) => view! { <Viewer document=shown options/> }.into_any(),
         }}
     }

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::browser;
-use crate::components::notice::problem_in_card;
+use crate::components::notice::{problem_in_card, skeleton};
 use crate::console::Console;
 use crate::job_feed::JobFeed;
 use crate::limits::ERRORS_POLL_MS;
@@ -126,7 +126,7 @@ pub fn Webhooks(feed: JobFeed, filter: RwSignal<Option<DeliveryState>>) -> impl 
     let now = clock::now();
     let rows = move || {
         deliveries.log.with(|log| match log {
-            None => view! { <div class="skeleton"><i></i><i></i><i></i></div> }.into_any(),
+            None => skeleton(3),
             Some(log) if log.url.is_none() => view! { <p class="empty">{text::NO_WEBHOOK}</p> }.into_any(),
             Some(log) if log.events.is_empty() => view! { <p class="empty">{text::NO_EVENTS}</p> }.into_any(),
             Some(log) => view! {

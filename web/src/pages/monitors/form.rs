@@ -18,26 +18,34 @@ use crate::components::notice::problem_notice;
 use crate::console::Console;
 use crate::{browser, route, text};
 
-/// Kinds of targets: the value of the control, its label, and the label and example of its field.
-static KINDS: [(&str, &str, &str, &str); 3] = [
-    (
-        "scrape",
-        "Pages",
-        "URLs, one per line",
-        "https://example.com/prices",
-    ),
-    (
-        "crawl",
-        "Site",
-        "URL where the crawl starts",
-        "https://example.com/docs",
-    ),
-    (
-        "search",
-        "Search results",
-        "Queries, one per line",
-        "new language model",
-    ),
+/// A kind of target that the form offers.
+struct TargetKind {
+    /// The `type` of the target.
+    name: &'static str,
+    label: &'static str,
+    field_label: &'static str,
+    placeholder: &'static str,
+}
+
+static KINDS: [TargetKind; 3] = [
+    TargetKind {
+        name: "scrape",
+        label: "Pages",
+        field_label: "URLs, one per line",
+        placeholder: "https://example.com/prices",
+    },
+    TargetKind {
+        name: "crawl",
+        label: "Site",
+        field_label: "URL where the crawl starts",
+        placeholder: "https://example.com/docs",
+    },
+    TargetKind {
+        name: "search",
+        label: "Search results",
+        field_label: "Queries, one per line",
+        placeholder: "new language model",
+    },
 ];
 
 /// Fields of the form.
@@ -56,7 +64,7 @@ impl Draft {
     fn new() -> Self {
         Self {
             name: RwSignal::new(String::new()),
-            kind: RwSignal::new(KINDS[0].0),
+            kind: RwSignal::new(KINDS[0].name),
             subject: RwSignal::new(String::new()),
             schedule: RwSignal::new("hourly".to_owned()),
             timezone: RwSignal::new(browser::time_zone()),
@@ -163,8 +171,8 @@ fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 fn subject_of(target: &Value) -> Option<(&'static str, String)> {
     let kind = KINDS
         .iter()
-        .find(|kind| Some(kind.0) == target["type"].as_str())?
-        .0;
+        .find(|kind| Some(kind.name) == target["type"].as_str())?
+        .name;
     let lines = |list: &Value| {
         let lines = list.as_array().into_iter().flatten().filter_map(Value::as_str);
         lines.collect::<Vec<_>>().join("\n")
@@ -321,17 +329,17 @@ fn Form(
     };
     let kind = move || {
         let chosen = draft.kind.get();
-        KINDS.iter().find(|kind| kind.0 == chosen).unwrap_or(&KINDS[0])
+        KINDS.iter().find(|kind| kind.name == chosen).unwrap_or(&KINDS[0])
     };
-    let kinds = KINDS.iter().map(|(value, label, ..)| {
+    let kinds = KINDS.iter().map(|TargetKind { name, label, .. }| {
         view! {
             <label class="choice">
                 <input
                     type="radio"
                     name="monitor-kind"
-                    value=*value
-                    prop:checked=move || draft.kind.get() == *value
-                    on:change=move |_| draft.kind.set(value)
+                    value=*name
+                    prop:checked=move || draft.kind.get() == *name
+                    on:change=move |_| draft.kind.set(name)
                 />
                 {*label}
             </label>
@@ -344,13 +352,13 @@ fn Form(
                 {kinds.collect_view()}
             </fieldset>
             <div class="field">
-                <label class="field-name" for="monitor-subject">{move || kind().2}</label>
+                <label class="field-name" for="monitor-subject">{move || kind().field_label}</label>
                 <textarea
                     class="input mono"
                     id="monitor-subject"
                     rows="3"
                     spellcheck="false"
-                    placeholder=move || kind().3
+                    placeholder=move || kind().placeholder
                     prop:value=move || draft.subject.get()
                     on:input=move |event| draft.subject.set(event_target_value(&event))
                 ></textarea>
@@ -358,25 +366,25 @@ fn Form(
         }
     });
     view! {
-            <form class="pad gap" on:submit=submit>
-                {target}
-                <div class="pair">
-                    <TextField id="monitor-schedule" label="Schedule" help=text::MONITOR_SCHEDULE_HELP value=draft.schedule/>
-                    <TextField id="monitor-timezone" label="Time zone" help=text::MONITOR_TIMEZONE_HELP value=draft.timezone/>
-                </div>
-                <TextField id="monitor-goal" label="Goal" help=text::MONITOR_GOAL_HELP value=draft.goal/>
-                <div class="pair">
-                    <TextField id="monitor-name" label="Name" help=text::MONITOR_NAME_HELP value=draft.name/>
-                    <TextField id="monitor-webhook" label="Webhook" help=text::MONITOR_WEBHOOK_HELP value=draft.webhook/>
-                </div>
-                {move || problem.get().map(|problem| match problem {
-                    Problem::Form(text) => problem_notice(&text),
-                    Problem::Server(error) => error_notice(&error),
-                })}
-                <div class="send">
-                    <BusyButton busy label=action/>
-                </div>
-            </form>
+        <form class="pad gap" on:submit=submit>
+            {target}
+            <div class="pair">
+                <TextField id="monitor-schedule" label="Schedule" help=text::MONITOR_SCHEDULE_HELP value=draft.schedule/>
+                <TextField id="monitor-timezone" label="Time zone" help=text::MONITOR_TIMEZONE_HELP value=draft.timezone/>
+            </div>
+            <TextField id="monitor-goal" label="Goal" help=text::MONITOR_GOAL_HELP value=draft.goal/>
+            <div class="pair">
+                <TextField id="monitor-name" label="Name" help=text::MONITOR_NAME_HELP value=draft.name/>
+                <TextField id="monitor-webhook" label="Webhook" help=text::MONITOR_WEBHOOK_HELP value=draft.webhook/>
+            </div>
+            {move || problem.get().map(|problem| match problem {
+                Problem::Form(text) => problem_notice(&text),
+                Problem::Server(error) => error_notice(&error),
+            })}
+            <div class="send">
+                <BusyButton busy label=action/>
+            </div>
+        </form>
     }
     .into_any()
 }

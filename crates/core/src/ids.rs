@@ -76,26 +76,15 @@ id! {
     WebhookId
 }
 
-impl From<JobId> for ScrapeId {
-    fn from(id: JobId) -> Self {
-        Self(id.0)
-    }
+/// Declares ids that stand for the same object.
+macro_rules! same_ids {
+    ($($from:ident => $to:ident),+) => {$(
+        impl From<$from> for $to {
+            fn from(id: $from) -> Self {
+                Self(id.0)
+            }
+        }
+    )+};
 }
 
-impl From<ScrapeId> for JobId {
-    fn from(id: ScrapeId) -> Self {
-        Self(id.0)
-    }
-}
-
-impl From<SessionId> for JobId {
-    fn from(id: SessionId) -> Self {
-        Self(id.0)
-    }
-}
-
-impl From<JobId> for SessionId {
-    fn from(id: JobId) -> Self {
-        Self(id.0)
-    }
-}
+same_ids!(JobId => ScrapeId, ScrapeId => JobId, SessionId => JobId, JobId => SessionId);

@@ -29,47 +29,60 @@ pub(crate) struct Gauges {
     pub(crate) running: Option<Vec<RunningJobs>>,
 }
 
-/// The metrics of an engine. Clones share the same values.
-#[derive(Clone, Debug)]
-pub(crate) struct Metrics {
-    pages: Family<Labels<2>, Counter>,
-    pages_waited: Counter,
-    page_retries: Counter,
-    pages_in_flight: Family<Labels<1>, Gauge>,
-    pages_queued: Family<Labels<1>, Gauge>,
-    jobs_running: Family<Labels<1>, Gauge>,
-    database_up: Gauge,
-    jobs_ended: Family<Labels<2>, Counter>,
-    conversions_waiting: Gauge,
-    browser_processes: Gauge,
-    browser_sessions: Gauge,
-    cache_lookups: Family<Labels<1>, Counter>,
-    webhook_deliveries: Family<Labels<1>, Counter>,
-    fetch_duration: Family<Labels<1>, Histogram, fn() -> Histogram>,
-    conversion_duration: Histogram,
+/// Declares the metrics: for each its type, how it is created, its help text and its unit, if any.
+macro_rules! metrics {
+    ($($name:ident: $type:ty = $new:expr, $help:literal $(in $unit:ident)?;)+) => {
+        /// The metrics of an engine. Clones share the same values.
+        #[derive(Clone, Debug)]
+        pub(crate) struct Metrics {
+            $($name: $type,)+
+        }
+
+        impl Default for Metrics {
+            fn default() -> Self {
+                Self { $($name: $new,)+ }
+            }
+        }
+
+        impl Metrics {
+            pub(crate) fn register(&self, registry: &mut Registry) {
+                $(metrics!(@register registry, $name, $help, self.$name.clone() $(, $unit)?);)+
+            }
+        }
+    };
+    (@register $registry:ident, $name:ident, $help:literal, $metric:expr) => {
+        $registry.register(stringify!($name), $help, $metric)
+    };
+    (@register $registry:ident, $name:ident, $help:literal, $metric:expr, $unit:ident) => {
+        $registry.register_with_unit(stringify!($name), $help, Unit::$unit, $metric)
+    };
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        let durations = || Histogram::new(DURATION_BUCKETS);
-        Self {
-            pages: Family::default(),
-            pages_waited: Counter::default(),
-            page_retries: Counter::default(),
-            pages_in_flight: Family::default(),
-            pages_queued: Family::default(),
-            jobs_running: Family::default(),
-            database_up: Gauge::default(),
-            jobs_ended: Family::default(),
-            conversions_waiting: Gauge::default(),
-            browser_processes: Gauge::default(),
-            browser_sessions: Gauge::default(),
-            cache_lookups: Family::default(),
-            webhook_deliveries: Family::default(),
-            fetch_duration: Family::new_with_constructor(durations),
-            conversion_duration: durations(),
-        }
-    }
+metrics! {
+    pages: Family<Labels<2>, Counter> = Family::default(), "Attempts to fetch a page, by method and outcome";
+    pages_waited: Counter = Counter::default(), "Pages that waited for a slot";
+    page_retries: Counter = Counter::default(), "Retries of pages of jobs";
+    pages_in_flight: Family<Labels<1>, Gauge> = Family::default(), "Pages in flight, by the kind of slot they hold";
+    pages_queued: Family<Labels<1>, Gauge> = Family::default(),
+        "Pages of running jobs without an outcome, in flight or waiting, by kind of job";
+    jobs_running: Family<Labels<1>, Gauge> = Family::default(), "Running jobs by kind";
+    database_up: Gauge = Gauge::default(),
+        "Whether the database has responded; without it, jobs_running and pages_queued have no values";
+    jobs_ended: Family<Labels<2>, Counter> = Family::default(), "Jobs that ended, by kind and final state";
+    conversions_waiting: Gauge = Gauge::default(), "Pages waiting for conversion";
+    browser_processes: Gauge = Gauge::default(), "Browser processes, including spare ones";
+    browser_sessions: Gauge = Gauge::default(), "Open browser sessions";
+    cache_lookups: Family<Labels<1>, Counter> = Family::default(), "Lookups in the page cache by result";
+    webhook_deliveries: Family<Labels<1>, Counter> = Family::default(),
+        "Attempts to deliver a webhook event by outcome";
+    fetch_duration: Family<Labels<1>, Histogram, fn() -> Histogram> = Family::new_with_constructor(durations),
+        "Time to fetch a page from its site, by method" in Seconds;
+    conversion_duration: Histogram = durations(),
+        "Time to convert a page, without the wait for a processor core" in Seconds;
+}
+
+fn durations() -> Histogram {
+    Histogram::new(DURATION_BUCKETS)
 }
 
 impl Metrics {
@@ -125,82 +138,6 @@ impl Metrics {
         let result = convert();
         self.conversion_duration.observe(started.elapsed().as_secs_f64());
         result
-    }
-
-    pub(crate) fn register(&self, registry: &mut Registry) {
-        registry.register(
-            "pages",
-            "Attempts to fetch a page, by method and outcome",
-            self.pages.clone(),
-        );
-        registry.register(
-            "pages_waited",
-            "Pages that waited for a slot",
-            self.pages_waited.clone(),
-        );
-        registry.register(
-            "page_retries",
-            "Retries of pages of jobs",
-            self.page_retries.clone(),
-        );
-        registry.register(
-            "pages_in_flight",
-            "Pages in flight, by the kind of slot they hold",
-            self.pages_in_flight.clone(),
-        );
-        registry.register(
-            "pages_queued",
-            "Pages of running jobs without an outcome, in flight or waiting, by kind of job",
-            self.pages_queued.clone(),
-        );
-        registry.register("jobs_running", "Running jobs by kind", self.jobs_running.clone());
-        registry.register(
-            "database_up",
-            "Whether the database has responded; without it, jobs_running and pages_queued have no values",
-            self.database_up.clone(),
-        );
-        registry.register(
-            "jobs_ended",
-            "Jobs that ended, by kind and final state",
-            self.jobs_ended.clone(),
-        );
-        registry.register(
-            "conversions_waiting",
-            "Pages waiting for conversion",
-            self.conversions_waiting.clone(),
-        );
-        registry.register(
-            "browser_processes",
-            "Browser processes, including spare ones",
-            self.browser_processes.clone(),
-        );
-        registry.register(
-            "browser_sessions",
-            "Open browser sessions",
-            self.browser_sessions.clone(),
-        );
-        registry.register(
-            "cache_lookups",
-            "Lookups in the page cache by result",
-            self.cache_lookups.clone(),
-        );
-        registry.register(
-            "webhook_deliveries",
-            "Attempts to deliver a webhook event by outcome",
-            self.webhook_deliveries.clone(),
-        );
-        registry.register_with_unit(
-            "fetch_duration",
-            "Time to fetch a page from its site, by method",
-            Unit::Seconds,
-            self.fetch_duration.clone(),
-        );
-        registry.register_with_unit(
-            "conversion_duration",
-            "Time to convert a page, without the wait for a processor core",
-            Unit::Seconds,
-            self.conversion_duration.clone(),
-        );
     }
 
     /// Sets the metrics that are read rather than counted.

@@ -9,38 +9,40 @@ use super::reader::{FieldType, Slot};
 use super::schema::{Decimal, Schema};
 use crate::ids::JobId;
 
-impl FieldType for bool {
-    type Bounds = ();
+/// Declares types that a method of [`Slot`] reads: the bounds, the hint, the schema and the method.
+macro_rules! field_types {
+    ($($(#[$about:meta])* $type:ty: $bounds:ty, $hint:literal, $schema:expr, $read:expr;)+) => {$(
+        $(#[$about])*
+        impl FieldType for $type {
+            type Bounds = $bounds;
 
-    fn schema((): ()) -> Schema {
-        Schema::Boolean
-    }
+            const HINT: &'static str = $hint;
 
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.bool()
-    }
+            fn schema(bounds: Self::Bounds) -> Schema {
+                ($schema)(bounds)
+            }
 
-    fn placeholder() -> Self {
-        false
-    }
+            fn from_slot(slot: Slot<'_>, bounds: Self::Bounds) -> Option<Self> {
+                ($read)(slot, bounds)
+            }
+
+            fn placeholder() -> Self {
+                Self::default()
+            }
+        }
+    )+};
 }
 
-impl FieldType for u64 {
-    type Bounds = RangeInclusive<u64>;
-
-    const HINT: &'static str = "a whole number";
-
-    fn schema(range: Self::Bounds) -> Schema {
-        Schema::Integer(range)
-    }
-
-    fn from_slot(slot: Slot<'_>, range: Self::Bounds) -> Option<Self> {
-        slot.integer(range)
-    }
-
-    fn placeholder() -> Self {
-        0
-    }
+field_types! {
+    bool: (), "a value", |()| Schema::Boolean, |slot: Slot<'_>, ()| slot.bool();
+    u64: RangeInclusive<u64>, "a whole number", Schema::Integer, Slot::integer;
+    f64: Decimal, "a number", Schema::Number, Slot::number;
+    /// The bounds are in characters.
+    String: RangeInclusive<usize>, "a string", Schema::Text, Slot::string;
+    /// An object with arbitrary keys.
+    Map<String, Value>: (), "an object", |()| Schema::Map(Box::new(Schema::Any)), |slot: Slot<'_>, ()| slot.map();
+    /// Any JSON value.
+    Value: (), "a value", |()| Schema::Any, |slot: Slot<'_>, ()| Some(slot.any());
 }
 
 /// A value above 32 bits becomes the largest 32-bit value.
@@ -60,43 +62,6 @@ impl FieldType for u32 {
 
     fn placeholder() -> Self {
         0
-    }
-}
-
-impl FieldType for f64 {
-    type Bounds = Decimal;
-
-    const HINT: &'static str = "a number";
-
-    fn schema(bounds: Decimal) -> Schema {
-        Schema::Number(bounds)
-    }
-
-    fn from_slot(slot: Slot<'_>, bounds: Decimal) -> Option<Self> {
-        slot.number(bounds)
-    }
-
-    fn placeholder() -> Self {
-        0.0
-    }
-}
-
-/// The bounds are in characters.
-impl FieldType for String {
-    type Bounds = RangeInclusive<usize>;
-
-    const HINT: &'static str = "a string";
-
-    fn schema(chars: Self::Bounds) -> Schema {
-        Schema::Text(chars)
-    }
-
-    fn from_slot(slot: Slot<'_>, chars: Self::Bounds) -> Option<Self> {
-        slot.string(chars)
-    }
-
-    fn placeholder() -> Self {
-        Self::new()
     }
 }
 
@@ -160,42 +125,6 @@ impl<T: FieldType> FieldType for Option<T> {
 
     fn placeholder() -> Self {
         None
-    }
-}
-
-/// An object with arbitrary keys.
-impl FieldType for Map<String, Value> {
-    type Bounds = ();
-
-    const HINT: &'static str = "an object";
-
-    fn schema((): ()) -> Schema {
-        Schema::Map(Box::new(Schema::Any))
-    }
-
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        slot.map()
-    }
-
-    fn placeholder() -> Self {
-        Self::new()
-    }
-}
-
-/// Any JSON value.
-impl FieldType for Value {
-    type Bounds = ();
-
-    fn schema((): ()) -> Schema {
-        Schema::Any
-    }
-
-    fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        Some(slot.any())
-    }
-
-    fn placeholder() -> Self {
-        Self::Null
     }
 }
 

@@ -199,17 +199,13 @@ impl Config {
             secret_keys: SecretKeys::parse(values)?,
             api_keys: values.list("api_keys", configured_key)?,
             public_url: values.optional("public_url", public_url)?,
-            allow_private_hosts: values
-                .optional("allow_private_hosts", AllowList::parse)?
-                .unwrap_or_default(),
-            proxies: values
-                .optional("proxy", |text| proxies::parse(text, proxy_remote_dns))?
-                .unwrap_or_default(),
+            allow_private_hosts: values.or_default("allow_private_hosts", AllowList::parse)?,
+            proxies: values.or_default("proxy", |text| proxies::parse(text, proxy_remote_dns))?,
             block_lists: values.list("block_lists", |path| Ok(PathBuf::from(path)))?,
-            chromium: values.optional("chromium", program)?.unwrap_or_default(),
-            node: values.optional("node", program)?.unwrap_or_default(),
-            python: values.optional("python", program)?.unwrap_or_default(),
-            tesseract: values.optional("tesseract", program)?.unwrap_or_default(),
+            chromium: values.or_default("chromium", program)?,
+            node: values.or_default("node", program)?,
+            python: values.or_default("python", program)?,
+            tesseract: values.or_default("tesseract", program)?,
             ocr_languages: values
                 .optional("ocr_languages", ocr_languages)?
                 .unwrap_or_else(|| "eng".to_owned()),
@@ -262,9 +258,7 @@ impl Config {
             metrics_public: values.required("metrics_public", boolean)?,
             log: LogConfig::parse(values)?,
             otlp_endpoint: values.optional("otlp_endpoint", base_url)?,
-            otlp_headers: values
-                .optional("otlp_headers", CollectorHeaders::parse)?
-                .unwrap_or_default(),
+            otlp_headers: values.or_default("otlp_headers", CollectorHeaders::parse)?,
         })
     }
 }
@@ -465,6 +459,14 @@ impl Values {
             .ok_or_else(|| ConfigError(format!("`{key}` has no value")))
     }
 
+    fn or_default<T: Default>(
+        &self,
+        key: &'static str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, ConfigError> {
+        Ok(self.optional(key, parse)?.unwrap_or_default())
+    }
+
     fn list<T>(
         &self,
         key: &'static str,
@@ -477,7 +479,7 @@ impl Values {
                 .map(&parse)
                 .collect()
         };
-        Ok(self.optional(key, all)?.unwrap_or_default())
+        self.or_default(key, all)
     }
 }
 

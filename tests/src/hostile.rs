@@ -67,6 +67,26 @@ impl HostileSite {
     }
 }
 
+const NOT_FOUND: &[u8] = b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n";
+
+/// Returns the response of a path that always sends the same few bytes, then closes the connection.
+fn fixed_response(path: &str) -> Option<&'static [u8]> {
+    Some(match path {
+        "/robots.txt" => NOT_FOUND,
+        "/short" => b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<p>half a page",
+        "/short-chunks" => b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<p>ha\r\n",
+        "/short-file" => b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000\r\n\r\n%PDF-1.7\n1 0 obj",
+        "/bad-chunks" => b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n<p>\r\n0\r\n\r\n",
+        "/both-lengths" => b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n\r\n",
+        "/two-lengths" => b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n<p>x",
+        "/no-http" => b"220 mail.site.test ESMTP ready\r\n\r\n",
+        "/bad-headers" => b"HTTP/1.1 200\nSet-Cookie: a=\x01\nno colon\nX: a\rb\nContent-Type : text/html\nContent-Length: +9\n\n<p>read</p>",
+        "/circle" => b"HTTP/1.1 302 X\r\nLocation: /circle\r\nContent-Length: 0\r\n\r\n",
+        "/inward" => b"HTTP/1.1 302 X\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n",
+        _ => return None,
+    })
+}
+
 async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|four| four == b"\r\n\r\n") {
@@ -76,13 +96,12 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
     }
     let head = String::from_utf8_lossy(&head).into_owned();
     let path = head.split(' ').nth(1).unwrap_or("/").to_owned();
+    if let Some(response) = fixed_response(&path) {
+        stream.write_all(response).await?;
+        return stream.shutdown().await;
+    }
     match path.as_str() {
         "/" => stream.write_all(&html(index_page())).await?,
-        "/robots.txt" => {
-            stream
-                .write_all(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")
-                .await?
-        }
         "/bomb-gzip" => {
             stream
                 .write_all(&with_coding("gzip", &gzip(&vec![b' '; 80 << 20])))
@@ -121,36 +140,6 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
             )
             .await?;
         }
-        "/short" => {
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n<p>half a page")
-                .await?
-        }
-        "/short-chunks" => {
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n<p>ha\r\n")
-                .await?;
-        }
-        "/short-file" => {
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\nContent-Length: 1000\r\n\r\n%PDF-1.7\n1 0 obj")
-                .await?;
-        }
-        "/bad-chunks" => {
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n<p>\r\n0\r\n\r\n")
-                .await?;
-        }
-        "/both-lengths" => {
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n<p>\r\n0\r\n\r\n")
-                .await?;
-        }
-        "/two-lengths" => {
-            stream
-                .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n<p>x")
-                .await?;
-        }
         "/many-headers" => {
             let lines: String = (0..1000).map(|n| format!("X-{n}: v\r\n")).collect();
             stream
@@ -167,11 +156,6 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
         }
         "/endless-interim" => {
             repeat_forever(&mut stream, b"", &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)).await?
-        }
-        "/no-http" => {
-            stream
-                .write_all(b"220 mail.site.test ESMTP ready\r\n\r\n")
-                .await?
         }
         "/reset" => return stream.set_zero_linger(),
         "/closed" => {}
@@ -191,27 +175,12 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
             bytes.extend([0xff; 100]);
             stream.write_all(&with_coding("gzip", &bytes)).await?;
         }
-        "/bad-headers" => {
-            stream
-                .write_all(b"HTTP/1.1 200\nSet-Cookie: a=\x01\nno colon\nX: a\rb\nContent-Type : text/html\nContent-Length: +9\n\n<p>read</p>")
-                .await?;
-        }
         "/no-gzip" => {
             stream
                 .write_all(&with_coding("gzip", b"<p>never compressed</p>"))
                 .await?
         }
         "/unknown-coding" => stream.write_all(&with_coding("exotic", b"whatever")).await?,
-        "/circle" => {
-            stream
-                .write_all(b"HTTP/1.1 302 X\r\nLocation: /circle\r\nContent-Length: 0\r\n\r\n")
-                .await?
-        }
-        "/inward" => {
-            stream
-                .write_all(b"HTTP/1.1 302 X\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n")
-                .await?
-        }
         long if long.starts_with("/endless-redirects") => {
             let response = format!("HTTP/1.1 302 X\r\nLocation: {long}x\r\nContent-Length: 0\r\n\r\n");
             stream.write_all(response.as_bytes()).await?;
@@ -231,11 +200,7 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
         }
         path => match hard_to_parse(path).or_else(|| trap(path)) {
             Some(page) => stream.write_all(&page).await?,
-            None => {
-                stream
-                    .write_all(b"HTTP/1.1 404 X\r\nContent-Length: 0\r\n\r\n")
-                    .await?
-            }
+            None => stream.write_all(NOT_FOUND).await?,
         },
     }
     stream.shutdown().await

@@ -56,7 +56,7 @@ struct Tenths {
 }
 
 impl Tenths {
-    fn see(&mut self, completed: u64) {
+    fn record(&mut self, completed: u64) {
         if completed >= self.pages * (self.passed.len() as u64 + 1) / 10 {
             self.passed.push((completed, Instant::now()));
         }
@@ -124,7 +124,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         passed: Vec::new(),
     };
     let status = follow(&server, &id, |completed, time| {
-        tenths.see(completed);
+        tenths.record(completed);
         if completed >= pages / 2 && halfway.is_none() {
             halfway = process::resident_bytes(pid).ok().map(|bytes| (completed, bytes));
         }
@@ -163,10 +163,10 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
         mib(resident_before)
     );
     if let Some((completed, bytes)) = halfway.filter(|(completed, _)| kills == 0 && *completed < pages) {
-        let more = resident_after as f64 - bytes as f64;
-        let of_each = more / (pages - completed) as f64;
+        let growth = resident_after as f64 - bytes as f64;
+        let per_url = growth / (pages - completed) as f64;
         println!(
-            "                {of_each:.0} bytes per URL after page {completed} (from {:.1} MiB)",
+            "                {per_url:.0} bytes per URL after page {completed} (from {:.1} MiB)",
             mib(bytes)
         );
     }
@@ -209,7 +209,7 @@ async fn start(server: &TestServer, site: &GeneratedSite, pages: u64) -> String 
         .await
 }
 
-/// Returns the moments of the kills as page counts and delays, in order.
+/// Returns when to kill the server: page counts and delays after them, in order.
 fn kill_times(pages: u64, kills: u64, seed: u64) -> Vec<(u64, Duration)> {
     let mut state = seed;
     let mut random = |below: u64| {
@@ -334,11 +334,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_sorted_and_reproducible() {
-        let some = kill_times(1_000, 5, 7);
-        assert_eq!(some.len(), 5);
-        assert!(some.is_sorted() && some.iter().all(|(at, _)| *at < 1_000));
-        assert_eq!(some, kill_times(1_000, 5, 7));
-        assert_ne!(some, kill_times(1_000, 5, 8));
+    fn kill_times_are_sorted_and_reproducible() {
+        let times = kill_times(1_000, 5, 7);
+        assert_eq!(times.len(), 5);
+        assert!(times.is_sorted() && times.iter().all(|(at, _)| *at < 1_000));
+        assert_eq!(times, kill_times(1_000, 5, 7));
+        assert_ne!(times, kill_times(1_000, 5, 8));
     }
 }

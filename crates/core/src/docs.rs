@@ -1,5 +1,5 @@
 //! Full-text search of the documentation (docs/API.md section 6.10): Markdown pages are split into sections, and the
-//! sections that best match a question are returned as the answer, verbatim. No match, no answer.
+//! sections that best match a question are returned as the answer, verbatim. Without a match there is no answer.
 
 mod rank;
 mod section;
@@ -17,7 +17,7 @@ pub const NO_MATCH: &str = "The documentation of this server does not cover that
     with the name of an endpoint or option, or see the list of pages at /docs.";
 
 /// Minimum score of a passage as a fraction of the best score.
-const LEAST_OF_BEST: f64 = 0.55;
+const MIN_SCORE_RATIO: f64 = 0.55;
 
 /// The pages of the documentation, indexed.
 #[derive(Clone, Debug)]
@@ -63,11 +63,11 @@ impl Docs {
 /// Returns the leading results that are good enough for an answer.
 pub fn passages<'f, 'd>(found: &'f [SearchHit<'d>]) -> &'f [SearchHit<'d>] {
     let best = found.first().map_or(0.0, |first| first.score);
-    let fitting = found
+    let good = found
         .iter()
         .take(MAX_DOCS_PASSAGES)
-        .take_while(|one| one.score >= best * LEAST_OF_BEST);
-    &found[..fitting.count()]
+        .take_while(|hit| hit.score >= best * MIN_SCORE_RATIO);
+    &found[..good.count()]
 }
 
 /// Returns the answer without a model: the passages themselves, with only the matching rows of long tables. `base` is
@@ -76,8 +76,8 @@ pub fn answer(found: &[SearchHit<'_>], base: &str) -> String {
     if found.is_empty() {
         return NO_MATCH.to_owned();
     }
-    let passages = found.iter().map(|one| {
-        let text = table::with_matching_rows(&one.section.text, &one.words);
+    let passages = found.iter().map(|hit| {
+        let text = table::with_matching_rows(&hit.section.text, &hit.words);
         let end = text.char_indices().nth(MAX_DOCS_PASSAGE_CHARS).map(|(at, _)| at);
         // Cut at a line end, so that no table row or link is broken.
         let text = end.map_or(text.as_str(), |end| {
@@ -85,19 +85,19 @@ pub fn answer(found: &[SearchHit<'_>], base: &str) -> String {
             text[..end].trim_end()
         });
         let text = section::with_urls(text, base);
-        format!("**{}**\n\n{text}", one.section.name())
+        format!("**{}**\n\n{text}", hit.section.name())
     });
     passages.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns the sources of an answer. `base` is the server's URL without a trailing slash.
 pub fn evidence(found: &[SearchHit<'_>], base: &str) -> Vec<Evidence> {
-    let evidence = found.iter().map(|one| Evidence {
-        path_or_url: one.section.url(base),
+    let evidence = found.iter().map(|hit| Evidence {
+        path_or_url: hit.section.url(base),
         reason: format!(
             "“{}” mentions {}",
-            one.section.name(),
-            one.words
+            hit.section.name(),
+            hit.words
                 .iter()
                 .map(|word| format!("`{word}`"))
                 .collect::<Vec<_>>()

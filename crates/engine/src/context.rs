@@ -95,11 +95,11 @@ pub(crate) struct Context {
     pub(crate) driver_signals: DriverSignals,
     /// Identifies this process among others that use the same store.
     pub(crate) node: String,
-    /// A shard may be free.
+    /// Notified when a shard may be free.
     pub(crate) new_work: Notify,
-    /// A check of a monitor may be due.
+    /// Notified when a check of a monitor may be due.
     pub(crate) new_checks: Notify,
-    /// A webhook event may be due.
+    /// Notified when a webhook event may be due.
     pub(crate) outbox: Notify,
     /// Ends the work on leased jobs; a child of `stop`.
     pub(crate) hand_over: CancellationToken,

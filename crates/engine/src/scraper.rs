@@ -232,7 +232,7 @@ impl Scraper {
             for url in std::iter::once(target.url).chain(target.fallback) {
                 if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
                     let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
-                    scraped.set_proxy_used(target.routes.used(target.class));
+                    scraped.set_proxy_used(target.routes.proxy_used(target.class));
                     scraped.warn_of_placeholder(options, self.browser.is_some());
                     return Ok(scraped);
                 }

@@ -269,13 +269,14 @@ impl<'e> SearchRun<'e> {
         let mut hits: Vec<Hit> = Vec::new();
         for page in 0..search.pages(&provider_query) {
             let more = search.fetch_page(&provider_query, page, self.deadline).await?;
-            let before = (hits.len(), more.len());
+            let (known_hits, page_hits) = (hits.len(), more.len());
             hits.extend(more.into_iter().filter(|hit| {
                 seen.insert(hit.identity())
                     && self.matches(hit)
                     && provider_query.window.allows_day(hit.day())
             }));
-            if before.1 == 0 || hits.len() >= provider_query.count || (page > 0 && hits.len() == before.0) {
+            let has_new = hits.len() > known_hits;
+            if page_hits == 0 || hits.len() >= provider_query.count || (page > 0 && !has_new) {
                 break;
             }
         }

@@ -130,8 +130,8 @@ pub(crate) async fn authenticate(app: &App, headers: &HeaderMap) -> Result<Princ
 /// # Errors
 /// 401 without a key, or for a key that is unknown or revoked.
 pub(crate) async fn authenticate_key(app: &App, key: Option<&str>) -> Result<Principal, Failure> {
-    if let Some(everybody) = app.open_mode() {
-        return Ok(everybody.clone());
+    if let Some(built_in) = app.open_mode() {
+        return Ok(built_in.clone());
     }
     let key = key.ok_or_else(|| unauthorized("no API key; send the header `Authorization: Bearer <key>`"))?;
     if key.len() > limits::API_KEY_CHARS {

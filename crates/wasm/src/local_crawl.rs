@@ -131,13 +131,13 @@ impl LocalCrawl {
                 }
                 Output::FetchSitemap { url } => json!({ "type": "sitemap", "url": url }),
                 Output::FetchPage(task, _) => {
-                    let named = [&self.start_url, self.crawl.root()];
+                    let own = [&self.start_url, self.crawl.root()];
                     json!({
                         "type": "page",
                         "key": task.key,
                         "url": task.url,
                         "fallback": task.fallback,
-                        "isOwnOrigin": named.iter().any(|named| has_origin_of(&task.url, named)),
+                        "isOwnOrigin": own.iter().any(|own| has_origin_of(&task.url, own)),
                     })
                 }
                 Output::Finish => json!({ "type": "finish" }),
@@ -149,7 +149,7 @@ impl LocalCrawl {
                     let committed = self.store.commit(batch, self.limit);
                     self.events
                         .documents
-                        .extend(committed.documents.into_iter().map(unpacked));
+                        .extend(committed.documents.into_iter().map(document_text));
                     self.events.errors.extend(committed.errors.into_iter().map(|(url, error)| {
                         json!({ "id": error.id, "url": url, "code": error.code.as_str(), "error": error.message })
                     }));
@@ -213,7 +213,7 @@ impl LocalCrawl {
             final_url: report.url,
             status: report.status,
             links: report.links,
-            document: packed(report.id, document),
+            document: to_core_document(report.id, document),
             credits: report.credits,
             retry_after_ms: report.retry_after_ms.map(|ms| ms as u64),
         }));
@@ -375,7 +375,7 @@ fn check_local(request: &CrawlRequest) -> Result<(), ApiError> {
 }
 
 /// Returns a document for the core, which needs its id and its size. The text of the real document is in `raw_html`.
-fn packed(id: ScrapeId, text: String) -> Box<Document> {
+fn to_core_document(id: ScrapeId, text: String) -> Box<Document> {
     let mut document = Document {
         raw_html: Some(text),
         ..Document::default()
@@ -384,8 +384,8 @@ fn packed(id: ScrapeId, text: String) -> Box<Document> {
     Box::new(document)
 }
 
-/// Returns the text of a packed document.
-fn unpacked(document: Document) -> String {
+/// Returns the text of a document that [`to_core_document`] made.
+fn document_text(document: Document) -> String {
     document.raw_html.unwrap_or_default()
 }
 

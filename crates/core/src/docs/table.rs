@@ -9,7 +9,7 @@ const SHORT_ROWS: usize = 5;
 /// Weight of a synonym relative to the word itself.
 const SYNONYM: f64 = 0.35;
 /// Minimum score of a row as a fraction of the best score.
-const LEAST_OF_BEST: f64 = 0.5;
+const MIN_SCORE_RATIO: f64 = 0.5;
 
 /// Returns Markdown whose long tables have only the rows that match `words` best. A table in which no row stands out
 /// stays whole.
@@ -52,7 +52,7 @@ fn matching<'r>(rows: &[&'r str], words: &[String]) -> Vec<&'r str> {
     }
     let best = scores.iter().copied().fold(0.0, f64::max);
     let rows = rows.iter().zip(scores);
-    rows.filter(|(_, score)| *score >= best * LEAST_OF_BEST)
+    rows.filter(|(_, score)| *score >= best * MIN_SCORE_RATIO)
         .map(|(row, _)| *row)
         .collect()
 }

@@ -1,9 +1,9 @@
 //! Judges by rules whether a change matters for a goal in words: by the direction of numbers (`the price falls`),
 //! else by the words that the goal and the changed lines share.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
-use crate::api::change_report::{DiffLine, MarkdownDiff};
+use crate::api::change_report::{DiffChunk, DiffFile, DiffFiles, DiffLine, MarkdownDiff};
 use crate::api::monitor_response::{Confidence, Judgment, MeaningfulChange};
 use crate::text::{Words, is_stop_word};
 
@@ -25,10 +25,12 @@ const CURRENCIES: &[&str] = &[
     "AED", "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "HUF", "ILS", "INR", "JPY",
     "KRW", "MXN", "NOK", "NZD", "PLN", "RON", "SEK", "SGD", "THB", "TRY", "USD", "ZAR",
 ];
+/// Words of a goal that waits for a lower number.
 const FALL: &[&str] = &[
     "fall", "drop", "decreas", "decrease", "below", "lower", "cheap", "cheaper", "under", "less", "reduc",
     "reduced",
 ];
+/// Words of a goal that waits for a higher number.
 const RISE: &[&str] = &[
     "rise", "ris", "increas", "increase", "above", "higher", "exceed", "grow",
 ];
@@ -65,7 +67,7 @@ pub fn judge(goal: &str, diff: &MarkdownDiff) -> Judgment {
         .filter(|word| word.parse::<f64>().is_err())
         .collect();
     if subject.is_empty() && direction.is_none() {
-        return of(
+        return meaningful(
             changes,
             Confidence::Medium,
             "The goal names no subject, so every change counts.",
@@ -77,7 +79,7 @@ pub fn judge(goal: &str, diff: &MarkdownDiff) -> Judgment {
     let (about, other): (Vec<Change>, Vec<Change>) =
         changes.into_iter().partition(|change| change.mentions(&subject));
     if !about.is_empty() {
-        return of(
+        return meaningful(
             about,
             Confidence::Medium,
             "Changed lines mention words of the goal.",
@@ -88,7 +90,7 @@ pub fn judge(goal: &str, diff: &MarkdownDiff) -> Judgment {
         .filter(|change| shares(&change.context, &subject))
         .collect();
     match near.is_empty() {
-        false => of(
+        false => meaningful(
             near,
             Confidence::Low,
             "Lines changed below a line that mentions words of the goal.",
@@ -105,11 +107,11 @@ pub fn judge_new(goal: &str, text: &str) -> Judgment {
     };
     let diff = MarkdownDiff {
         text: String::new(),
-        json: crate::api::change_report::DiffFiles {
-            files: vec![crate::api::change_report::DiffFile {
+        json: DiffFiles {
+            files: vec![DiffFile {
                 from: String::new(),
                 to: String::new(),
-                chunks: vec![crate::api::change_report::DiffChunk {
+                chunks: vec![DiffChunk {
                     content: String::new(),
                     changes: vec![diff_line],
                 }],
@@ -126,8 +128,8 @@ fn judge_numbers(
     changes: Vec<Change>,
 ) -> Judgment {
     let threshold = threshold(goal);
-    let mut moved = Vec::new();
-    let mut against = false;
+    let mut matching = Vec::new();
+    let mut has_other = false;
     for change in changes {
         let (Some(before), Some(after)) = (&change.before, &change.after) else {
             continue;
@@ -147,19 +149,19 @@ fn judge_numbers(
             Direction::Fall => new <= limit,
             Direction::Rise => new >= limit,
         });
-        let goes = if new < old {
+        let change_direction = if new < old {
             Direction::Fall
         } else {
             Direction::Rise
         };
-        if goes == direction && is_past {
-            moved.push((change, old, new));
+        if change_direction == direction && is_past {
+            matching.push((change, old, new));
         } else {
-            against = true;
+            has_other = true;
         }
     }
-    let Some((_, old, new)) = moved.first() else {
-        return match against {
+    let Some((_, old, new)) = matching.first() else {
+        return match has_other {
             true => not_meaningful(Confidence::High, "Numbers changed, but not as the goal says."),
             false => not_meaningful(
                 Confidence::Medium,
@@ -168,8 +170,8 @@ fn judge_numbers(
         };
     };
     let reason = format!("A number went from {old} to {new}, as the goal says.");
-    of(
-        moved.into_iter().map(|(change, ..)| change),
+    meaningful(
+        matching.into_iter().map(|(change, ..)| change),
         Confidence::High,
         &reason,
     )
@@ -229,13 +231,13 @@ fn changes(diff: &MarkdownDiff) -> Vec<Change> {
     let mut changes = Vec::new();
     for chunk in diff.json.files.iter().flat_map(|file| &file.chunks) {
         let mut context = String::new();
-        let mut removed = std::collections::VecDeque::new();
+        let mut removed = VecDeque::new();
         for line in &chunk.changes {
             let text = line.content().get(1..).unwrap_or_default().trim();
             match line {
                 _ if text.is_empty() => {}
                 DiffLine::Normal { .. } => {
-                    flush(&mut changes, &mut removed, &context);
+                    push_removed(&mut changes, &mut removed, &context);
                     context = text.to_owned();
                 }
                 DiffLine::Del { .. } => removed.push_back(text.to_owned()),
@@ -249,12 +251,12 @@ fn changes(diff: &MarkdownDiff) -> Vec<Change> {
                 return changes;
             }
         }
-        flush(&mut changes, &mut removed, &context);
+        push_removed(&mut changes, &mut removed, &context);
     }
     changes
 }
 
-fn flush(changes: &mut Vec<Change>, removed: &mut std::collections::VecDeque<String>, context: &str) {
+fn push_removed(changes: &mut Vec<Change>, removed: &mut VecDeque<String>, context: &str) {
     changes.extend(removed.drain(..).map(|before| Change {
         before: Some(before),
         after: None,
@@ -262,7 +264,7 @@ fn flush(changes: &mut Vec<Change>, removed: &mut std::collections::VecDeque<Str
     }));
 }
 
-fn of(changes: impl IntoIterator<Item = Change>, confidence: Confidence, reason: &str) -> Judgment {
+fn meaningful(changes: impl IntoIterator<Item = Change>, confidence: Confidence, reason: &str) -> Judgment {
     let meaningful_changes: Vec<MeaningfulChange> = changes
         .into_iter()
         .take(MAX_CHANGES)
@@ -273,8 +275,8 @@ fn of(changes: impl IntoIterator<Item = Change>, confidence: Confidence, reason:
                 (Some(_), None) => "removed",
             }
             .to_owned(),
-            before: change.before.map(quoted),
-            after: change.after.map(quoted),
+            before: change.before.map(shorten),
+            after: change.after.map(shorten),
             reason: reason.to_owned(),
         })
         .collect();
@@ -296,7 +298,7 @@ fn not_meaningful(confidence: Confidence, reason: &str) -> Judgment {
     }
 }
 
-fn quoted(line: String) -> String {
+fn shorten(line: String) -> String {
     match line.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line,

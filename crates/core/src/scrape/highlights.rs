@@ -14,7 +14,7 @@ const ENOUGH_BYTES: usize = 2000;
 /// Maximum passages considered, from the start of the page.
 const RANKED_PASSAGES: usize = 50_000;
 /// Minimum score as a fraction of the best score.
-const LEAST_OF_BEST: f64 = 0.4;
+const MIN_SCORE_RATIO: f64 = 0.4;
 /// Weight of a word in the heading relative to one in the passage.
 const HEADING_WEIGHT: f64 = 0.5;
 /// How much the length of a passage matters.
@@ -31,7 +31,7 @@ pub(crate) fn highlights(text: &Text, query: &str) -> String {
         return String::new();
     }
     let mut ranked: Vec<usize> = (0..scores.len())
-        .filter(|&index| scores[index] >= best * LEAST_OF_BEST)
+        .filter(|&index| scores[index] >= best * MIN_SCORE_RATIO)
         .collect();
     ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     let mut chosen: Vec<usize> = Vec::new();

@@ -16,6 +16,10 @@ pub(super) const NO_PRODUCT: &str =
 pub(super) const NO_MENU: &str =
     "`menu` is missing: the page has no schema.org menu as JSON-LD or microdata.";
 
+/// Types of schema.org that a menu can belong to.
+const RESTAURANTS: [&str; 6] = [
+    "Restaurant", "FoodEstablishment", "CafeOrCoffeeShop", "Bakery", "BarOrPub", "FastFoodRestaurant",
+];
 /// Maximum nesting of the objects that are searched.
 const MAX_DEPTH: usize = 6;
 /// Maximum variants, sections, or items of a section that are returned.
@@ -102,10 +106,6 @@ pub(super) fn menu(facts: &Facts, page: &Url) -> Option<Menu> {
     })
 }
 
-const RESTAURANTS: [&str; 6] = [
-    "Restaurant", "FoodEstablishment", "CafeOrCoffeeShop", "Bakery", "BarOrPub", "FastFoodRestaurant",
-];
-
 /// Adds the sections of a menu or section, each after the one that holds it.
 fn add_sections(holder: &Object, page: &Url, depth: usize, sections: &mut Vec<MenuSection>) {
     let id = (sections.len() + 1).to_string();
@@ -185,8 +185,8 @@ fn amount(text: &str) -> Option<f64> {
         .unwrap_or(number.len());
     let number = number[..end].trim_end_matches(['.', ',']);
     let decimal = number.rfind(['.', ',']).filter(|&at| {
-        let is_last = number[..at].contains(if number[at..].starts_with('.') { ',' } else { '.' });
-        is_last
+        let follows_thousands = number[..at].contains(if number[at..].starts_with('.') { ',' } else { '.' });
+        follows_thousands
             || number.len() - at - 1 <= 2
             || (number[at..].starts_with('.') && number.matches('.').count() == 1)
     });

@@ -27,11 +27,11 @@ pub(crate) struct Routes {
 /// Whether a proxy may have caused an error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
-    /// It did not.
+    /// The proxy did not cause it.
     No,
-    /// It did if the same request succeeds through another proxy.
+    /// The proxy caused it if the same request succeeds through another one.
     Perhaps,
-    /// It did.
+    /// The proxy caused it.
     Yes,
 }
 
@@ -58,10 +58,10 @@ impl Faulty for FetchError {
 impl Routes {
     /// Creates the routes of a job with these options.
     pub(crate) fn new(proxies: &Proxies, options: &ScrapeOptions) -> Routes {
-        Routes::of(proxies, options.proxy, Some(&options.location.country))
+        Routes::with_class(proxies, options.proxy, Some(&options.location.country))
     }
 
-    fn of(proxies: &Proxies, class: RequestedClass, country: Option<&str>) -> Routes {
+    fn with_class(proxies: &Proxies, class: RequestedClass, country: Option<&str>) -> Routes {
         let basic = proxies.candidates(ProxyClass::Basic, country);
         let enhanced = proxies.candidates(ProxyClass::Enhanced, country);
         let first = match class {
@@ -90,7 +90,7 @@ impl Routes {
     }
 
     /// Returns `metadata.proxyUsed` of a page that was fetched with this class.
-    pub(crate) fn used(&self, class: ProxyClass) -> &'static str {
+    pub(crate) fn proxy_used(&self, class: ProxyClass) -> &'static str {
         match class {
             ProxyClass::Enhanced if !self.enhanced.is_empty() => "stealth",
             ProxyClass::Basic | ProxyClass::Enhanced => "basic",
@@ -315,7 +315,7 @@ mod tests {
         let check = async |proxies: &Proxies, body: Value, port: &str, used: &str, has_second: bool| {
             let (routes, shown) = (Routes::new(proxies, &options(body.clone())), body.to_string());
             assert_eq!(send(&routes, "a.test", |_| None).await, [port], "{shown}");
-            assert_eq!(routes.used(routes.first()), used, "{shown}");
+            assert_eq!(routes.proxy_used(routes.first()), used, "{shown}");
             assert_eq!(routes.second().is_some(), has_second, "{shown}");
         };
         let german = |class: &str| json!({"proxy": class, "location": {"country": "de"}});

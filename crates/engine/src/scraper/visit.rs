@@ -53,7 +53,7 @@ impl Scraper {
     ) -> Result<(&'u Url, ScrapedPage), ScrapeFailure> {
         let Target { options, id, .. } = *target;
         let owner = target.turn.owner();
-        let used = target.routes.used(target.class);
+        let used = target.routes.proxy_used(target.class);
         let is_browser_optional = !needs_browser(options);
         if is_browser_optional
             && !options.fast_mode

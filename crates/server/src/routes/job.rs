@@ -98,10 +98,10 @@ pub(crate) fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Ide
         .filter(|key| (1..=limits::IDEMPOTENCY_KEY_CHARS).contains(&key.len()))
         .filter(|key| key.bytes().all(|byte| byte.is_ascii_graphic()));
     let key = key.ok_or_else(|| {
-        let most = limits::IDEMPOTENCY_KEY_CHARS;
+        let max = limits::IDEMPOTENCY_KEY_CHARS;
         Failure::parameter(
             "x-idempotency-key",
-            &format!("must be 1 to {most} visible ASCII characters"),
+            &format!("must be 1 to {max} visible ASCII characters"),
         )
     })?;
     Ok(Some(Idempotency {

@@ -31,12 +31,12 @@ impl Search for Sqlite {
     async fn search_pages(
         &self,
         team: TeamId,
-        query_: &Query,
+        wanted: &Query,
         hosts: &[&str],
         window: &Window,
         limit: u32,
     ) -> Result<Vec<Candidate>, StoreError> {
-        let Some(some) = expression(team, query_, hosts, " OR ") else {
+        let Some(any_word) = expression(team, wanted, hosts, " OR ") else {
             return Ok(Vec::new());
         };
         self.index.flush(&self.writer).await;
@@ -45,15 +45,15 @@ impl Search for Sqlite {
             window.until.map_or(u64::MAX, |until| until.0),
         );
         let rows = query(SEARCH)
-            .bind_all(params![&some, team, from, until, limit])
+            .bind_all(params![&any_word, team, from, until, limit])
             .fetch_all(&self.readers)
             .await?;
-        let complete = expression(team, query_, hosts, " AND ").filter(|all| *all != some);
-        let complete: Option<HashSet<i64>> = match complete {
+        let all_words = expression(team, wanted, hosts, " AND ").filter(|all_words| *all_words != any_word);
+        let complete: Option<HashSet<i64>> = match all_words {
             None => None,
-            Some(all) => {
+            Some(all_words) => {
                 let ids = query_scalar("SELECT rowid FROM page_text WHERE page_text MATCH ?1")
-                    .bind(all)
+                    .bind(all_words)
                     .fetch_all(&self.readers)
                     .await?;
                 Some(ids.into_iter().collect())

@@ -18,7 +18,7 @@ use crate::limits;
 use crate::page::{Page, World};
 use crate::screencast::LiveView;
 
-pub use messages::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOption};
+pub use messages::{Input, KeyInput, KeyKind, MouseInput, MouseKind, Point, Reply, SelectList, SelectOption};
 
 #[derive(Deserialize)]
 struct SelectAtPoint {
@@ -37,42 +37,7 @@ impl LiveView {
         self.browser.touch();
         let page = self.browser.page().await?;
         match input {
-            Input::Mouse {
-                kind,
-                at,
-                button,
-                buttons,
-                clicks,
-                modifiers,
-            } => {
-                let (kind, pressed) = match kind {
-                    MouseKind::Move => ("mouseMoved", false),
-                    MouseKind::Down => ("mousePressed", true),
-                    MouseKind::Up => ("mouseReleased", true),
-                };
-                let Some((x, y)) = self.page_position(at) else {
-                    return Ok(None);
-                };
-                if kind == "mousePressed"
-                    && button == 0
-                    && let Some(list) = self.select_at(&page, x, y).await
-                {
-                    return Ok(Some(Reply::Select(list)));
-                }
-                let button = match button {
-                    _ if !pressed => "none",
-                    0 => "left",
-                    1 => "middle",
-                    2 => "right",
-                    3 => "back",
-                    _ => "forward",
-                };
-                let event = json!({
-                    "type": kind, "x": x, "y": y, "button": button, "buttons": buttons,
-                    "clickCount": if pressed { clicks.max(1) } else { 0 }, "modifiers": modifiers,
-                });
-                page.session().post("Input.dispatchMouseEvent", event);
-            }
+            Input::Mouse(mouse) => return Ok(self.mouse(&page, mouse).await),
             Input::Inspect { at } => return Ok(Some(self.inspect(&page, at).await)),
             Input::Wheel {
                 at,
@@ -89,17 +54,9 @@ impl LiveView {
                 });
                 page.session().post("Input.dispatchMouseEvent", event);
             }
-            Input::Key {
-                kind,
-                key,
-                code,
-                key_code,
-                modifiers,
-                repeat,
-            } => {
-                if key.len().max(code.len()) <= limits::MAX_KEY_CHARS {
-                    let event = key_event(kind, &key, &code, key_code, modifiers, repeat);
-                    page.session().post("Input.dispatchKeyEvent", event);
+            Input::Key(key) => {
+                if key.key.len().max(key.code.len()) <= limits::MAX_KEY_CHARS {
+                    page.session().post("Input.dispatchKeyEvent", key_event(&key));
                 }
             }
             Input::Text { text } => page.session().post("Input.insertText", json!({"text": text})),
@@ -149,6 +106,37 @@ impl LiveView {
             Input::Go { url } => return open_url(&page, &url).await,
         }
         Ok(None)
+    }
+
+    /// Sends a mouse event. A press on a select list returns the list instead.
+    async fn mouse(&self, page: &Page, mouse: MouseInput) -> Option<Reply> {
+        let (x, y) = self.page_position(mouse.at)?;
+        if mouse.kind == MouseKind::Down
+            && mouse.button == 0
+            && let Some(list) = self.select_at(page, x, y).await
+        {
+            return Some(Reply::Select(list));
+        }
+        let is_click = mouse.kind != MouseKind::Move;
+        let button = match mouse.button {
+            _ if !is_click => "none",
+            0 => "left",
+            1 => "middle",
+            2 => "right",
+            3 => "back",
+            _ => "forward",
+        };
+        let kind = match mouse.kind {
+            MouseKind::Move => "mouseMoved",
+            MouseKind::Down => "mousePressed",
+            MouseKind::Up => "mouseReleased",
+        };
+        let event = json!({
+            "type": kind, "x": x, "y": y, "button": button, "buttons": mouse.buttons,
+            "clickCount": if is_click { mouse.clicks.max(1) } else { 0 }, "modifiers": mouse.modifiers,
+        });
+        page.session().post("Input.dispatchMouseEvent", event);
+        None
     }
 
     fn page_position(&self, at: Point) -> Option<(f64, f64)> {
@@ -209,19 +197,20 @@ fn notice(text: impl Into<String>) -> Option<Reply> {
     Some(Reply::Notice { text: text.into() })
 }
 
-fn key_event(kind: KeyKind, key: &str, code: &str, key_code: u8, modifiers: u8, repeat: bool) -> Value {
+fn key_event(input: &KeyInput) -> Value {
     const ALT: u8 = 1;
     const CONTROL: u8 = 2;
     const META: u8 = 4;
+    let (key, modifiers) = (input.key.as_str(), input.modifiers);
     let mut event = json!({
         "type": "keyUp",
         "key": key,
-        "code": code,
-        "windowsVirtualKeyCode": key_code,
-        "nativeVirtualKeyCode": key_code,
+        "code": input.code,
+        "windowsVirtualKeyCode": input.key_code,
+        "nativeVirtualKeyCode": input.key_code,
         "modifiers": modifiers,
     });
-    if kind == KeyKind::Down {
+    if input.kind == KeyKind::Down {
         let mut characters = key.chars();
         let single = characters.next().is_some() && characters.next().is_none();
         // AltGr, which types `@` on some keyboards, is reported as Control and Alt.
@@ -237,7 +226,7 @@ fn key_event(kind: KeyKind, key: &str, code: &str, key_code: u8, modifiers: u8, 
             "rawKeyDown"
         }
         .into();
-        event["autoRepeat"] = repeat.into();
+        event["autoRepeat"] = input.repeat.into();
         if let Some(typed_text) = typed_text {
             event["text"] = typed_text.into();
             event["unmodifiedText"] = typed_text.into();
@@ -317,7 +306,14 @@ mod tests {
     #[test]
     fn a_key_types_text_unless_a_modifier_is_held() {
         let check = |key: &str, modifiers: u8, kind: &str, typed_text: Option<&str>| {
-            let event = key_event(KeyKind::Down, key, "", 0, modifiers, false);
+            let event = key_event(&KeyInput {
+                kind: KeyKind::Down,
+                key: key.to_owned(),
+                code: String::new(),
+                key_code: 0,
+                modifiers,
+                repeat: false,
+            });
             assert_eq!(
                 (event["type"].as_str(), event["text"].as_str()),
                 (Some(kind), typed_text),

@@ -44,7 +44,7 @@ pub use browser::{Browser, BrowserConfig, RenderRequest, Rendering, find_chromiu
 pub use cdp_server::CdpPath;
 pub use error::BrowserError;
 pub use files::{Download, FileLimits};
-pub use input::{Input, KeyKind, MouseKind, Point, Reply, SelectList, SelectOption};
+pub use input::{Input, KeyInput, KeyKind, MouseInput, MouseKind, Point, Reply, SelectList, SelectOption};
 pub use live::{LiveBrowser, LiveBrowsers, LiveConfig, LiveEgress, ServeEgress};
 pub use multiplexer::CdpClient;
 pub use picture::{Picture, PictureFormat};

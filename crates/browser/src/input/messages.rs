@@ -16,25 +16,7 @@ pub struct Point {
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Input {
     /// The mouse moves, or one of its buttons changes.
-    Mouse {
-        /// Kind of the mouse event.
-        kind: MouseKind,
-        /// Position.
-        #[serde(flatten)]
-        at: Point,
-        /// DOM `button`: 0 left, 1 middle, 2 right.
-        #[serde(default)]
-        button: u8,
-        /// DOM `buttons`: bit mask of the buttons held down.
-        #[serde(default)]
-        buttons: u8,
-        /// Number of consecutive clicks.
-        #[serde(default)]
-        clicks: u8,
-        /// Alt 1, Control 2, Meta 4, Shift 8.
-        #[serde(default)]
-        modifiers: u8,
-    },
+    Mouse(MouseInput),
     /// Request for a selector of the element at a position.
     Inspect {
         /// Position.
@@ -55,24 +37,7 @@ pub enum Input {
         modifiers: u8,
     },
     /// A key is pressed or released.
-    Key {
-        /// Kind of the key event.
-        kind: KeyKind,
-        /// DOM `key`, such as `a` or `Enter`.
-        key: String,
-        /// DOM `code`, such as `KeyA`.
-        #[serde(default)]
-        code: String,
-        /// DOM `keyCode`.
-        #[serde(default)]
-        key_code: u8,
-        /// As for the mouse.
-        #[serde(default)]
-        modifiers: u8,
-        /// Whether the key is held down and repeats.
-        #[serde(default)]
-        repeat: bool,
-    },
+    Key(KeyInput),
     /// Text is pasted, or entered with an input method.
     Text {
         /// The text.
@@ -118,6 +83,28 @@ pub enum Input {
     },
 }
 
+/// An event of the mouse.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+pub struct MouseInput {
+    /// Kind of the mouse event.
+    pub kind: MouseKind,
+    /// Position.
+    #[serde(flatten)]
+    pub at: Point,
+    /// DOM `button`: 0 left, 1 middle, 2 right.
+    #[serde(default)]
+    pub button: u8,
+    /// DOM `buttons`: bit mask of the buttons held down.
+    #[serde(default)]
+    pub buttons: u8,
+    /// Number of consecutive clicks.
+    #[serde(default)]
+    pub clicks: u8,
+    /// Alt 1, Control 2, Meta 4, Shift 8.
+    #[serde(default)]
+    pub modifiers: u8,
+}
+
 /// Kind of a mouse event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -128,6 +115,28 @@ pub enum MouseKind {
     Down,
     /// A button is released.
     Up,
+}
+
+/// An event of a key.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyInput {
+    /// Kind of the key event.
+    pub kind: KeyKind,
+    /// DOM `key`, such as `a` or `Enter`.
+    pub key: String,
+    /// DOM `code`, such as `KeyA`.
+    #[serde(default)]
+    pub code: String,
+    /// DOM `keyCode`.
+    #[serde(default)]
+    pub key_code: u8,
+    /// As for the mouse.
+    #[serde(default)]
+    pub modifiers: u8,
+    /// Whether the key is held down and repeats.
+    #[serde(default)]
+    pub repeat: bool,
 }
 
 /// Kind of a key event.
@@ -207,14 +216,14 @@ mod tests {
         let at = Point { x: 0.5, y: 0.25 };
         check(
             json!({"type": "mouse", "kind": "down", "x": 0.5, "y": 0.25, "buttons": 1, "clicks": 2, "modifiers": 8}),
-            Some(Input::Mouse {
+            Some(Input::Mouse(MouseInput {
                 kind: MouseKind::Down,
                 at,
                 button: 0,
                 buttons: 1,
                 clicks: 2,
                 modifiers: 8,
-            }),
+            })),
         );
         check(
             json!({"type": "wheel", "x": 0.5, "y": 0.25, "dx": 0, "dy": -120}),
@@ -227,14 +236,14 @@ mod tests {
         );
         check(
             json!({"type": "key", "kind": "up", "key": "a", "code": "KeyA", "keyCode": 65}),
-            Some(Input::Key {
+            Some(Input::Key(KeyInput {
                 kind: KeyKind::Up,
                 key: "a".to_owned(),
                 code: "KeyA".to_owned(),
                 key_code: 65,
                 modifiers: 0,
                 repeat: false,
-            }),
+            })),
         );
         check(
             json!({"type": "closeTab", "id": "x"}),

@@ -126,9 +126,7 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     assert!(!good && text.contains("add --yes"), "{text}");
     let (good, text) = server.run_command(&discard);
     for line in [
-        "1  webhook secrets of teams",
-        "3  requests of jobs",
-        "1  unfinished jobs failed",
+        "1  webhook secrets of teams", "3  requests of jobs", "1  unfinished jobs failed",
     ] {
         assert!(good && text.contains(line), "{text}");
     }

@@ -40,13 +40,7 @@ async fn bodies_that_are_not_json_objects_are_rejected() {
     let server = TestServer::start().await;
     let deep = format!("{{\"url\":{}1{}}}", "[".repeat(200), "]".repeat(200));
     let no_json = [
-        "",
-        "{",
-        "nonsense",
-        "{\"url\":}",
-        "{\"url\":\"a\"} trailing",
-        "{'url':'a'}",
-        "{\"limit\":NaN}",
+        "", "{", "nonsense", "{\"url\":}", "{\"url\":\"a\"} trailing", "{'url':'a'}", "{\"limit\":NaN}",
     ];
     for path in ["/v2/crawl", "/v2/scrape", "/v2/batch/scrape"] {
         for body in no_json {
@@ -396,11 +390,7 @@ async fn invalid_paths_and_methods_are_rejected() {
         "NOT_FOUND",
     );
     for path in [
-        "/v2/nothing",
-        "/v2",
-        "/v2/crawl/active/x",
-        "/nothing",
-        "/v2/crawl/../../etc/passwd",
+        "/v2/nothing", "/v2", "/v2/crawl/active/x", "/nothing", "/v2/crawl/../../etc/passwd",
     ] {
         check(path, &server.get(path).await, 404, "NOT_FOUND");
     }

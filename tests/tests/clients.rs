@@ -97,15 +97,8 @@ async fn run_batches(mut client: Command, done: &str) {
     let mut names: Vec<&str> = events.values().map(|tries| tries[0].event()).collect();
     names.sort_unstable();
     let expected = [
-        "batch_scrape.completed",
-        "batch_scrape.page",
-        "batch_scrape.page",
-        "batch_scrape.page",
-        "batch_scrape.started",
-        "crawl.completed",
-        "crawl.page",
-        "crawl.page",
-        "crawl.started",
+        "batch_scrape.completed", "batch_scrape.page", "batch_scrape.page", "batch_scrape.page",
+        "batch_scrape.started", "crawl.completed", "crawl.page", "crawl.page", "crawl.started",
     ];
     assert_eq!(names, expected);
 }

@@ -75,12 +75,7 @@ impl Drop for TempFile {
 #[test]
 fn files_and_standard_input_are_converted_to_api_documents() {
     let arguments = [
-        "convert",
-        "-",
-        "--url",
-        "https://a.test/birds/",
-        "--formats",
-        "markdown,links",
+        "convert", "-", "--url", "https://a.test/birds/", "--formats", "markdown,links",
     ];
     let document: Value = serde_json::from_slice(&run(&arguments, PAGE.as_bytes()).stdout).unwrap();
     let markdown = document["markdown"].as_str().unwrap();
@@ -289,18 +284,10 @@ fn records() -> Vec<Vec<u8>> {
     .concat();
     vec![
         record(
-            "warcinfo",
-            "0",
-            "https://a.test/",
-            "application/warc-fields",
-            b"software: x\r\n",
+            "warcinfo", "0", "https://a.test/", "application/warc-fields", b"software: x\r\n",
         ),
         record(
-            "request",
-            "1",
-            "https://a.test/1",
-            "application/http",
-            b"GET / HTTP/1.1\r\n\r\n",
+            "request", "1", "https://a.test/1", "application/http", b"GET / HTTP/1.1\r\n\r\n",
         ),
         record("response", "2", "https://a.test/2", http, plain.as_bytes()),
         record("response", "3", "https://a.test/3", http, &chunked),

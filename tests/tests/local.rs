@@ -227,10 +227,7 @@ async fn the_program_explains_itself() {
     printed(&work.run(&["man", "man1"]).await, 0);
     let pages = files(&work.0.path().join("man1"));
     for page in [
-        "harvestman.1",
-        "harvestman-serve.1",
-        "harvestman-keys-create.1",
-        "harvestman-crawl.1",
+        "harvestman.1", "harvestman-serve.1", "harvestman-keys-create.1", "harvestman-crawl.1",
     ] {
         assert!(pages.contains(page), "{pages:?}");
     }

@@ -46,13 +46,8 @@ fn shop() -> Site {
             Page::links(
                 "Shop",
                 &[
-                    "/pricing/#plans",
-                    "/about",
-                    "/docs",
-                    "/list?page=2",
-                    "http://other.test/x",
-                    "mailto:a@b.c",
-                    "/about",
+                    "/pricing/#plans", "/about", "/docs", "/list?page=2", "http://other.test/x",
+                    "mailto:a@b.c", "/about",
                 ],
             ),
         )

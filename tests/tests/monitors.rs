@@ -556,10 +556,7 @@ async fn requests_that_cannot_work_are_refused_with_the_reason() {
     );
     check("webhook", json!("http://10.0.0.1/hook"), "webhook").await;
     for path in [
-        "/v2/monitor/7",
-        "/v2/monitor/7/checks",
-        "/v2/monitor?limit=101",
-        "/v2/monitor?offset=-1",
+        "/v2/monitor/7", "/v2/monitor/7/checks", "/v2/monitor?limit=101", "/v2/monitor?offset=-1",
     ] {
         assert_eq!(server.get(path).await.status, 400, "{path}");
     }

@@ -79,10 +79,7 @@ async fn the_archive_has_the_program_its_manual_its_licences_and_its_parts() {
     let top = fs::read_dir(root.path()).unwrap().next().unwrap().unwrap().path();
     crawl(&top.join("harvestman")).await;
     for file in [
-        "README.md",
-        "LICENSE-MIT",
-        "man/harvestman-crawl.1",
-        "completions/_harvestman",
+        "README.md", "LICENSE-MIT", "man/harvestman-crawl.1", "completions/_harvestman",
     ] {
         assert!(top.join(file).is_file(), "{file}");
     }
@@ -122,11 +119,7 @@ async fn the_wheel_installs_the_program_into_an_empty_environment() {
     run(Command::new(python).args(["-m", "venv"]).arg(&environment));
     let mut pip = Command::new(environment.join("bin/pip"));
     pip.args([
-        "install",
-        "--quiet",
-        "--no-index",
-        "--disable-pip-version-check",
-        "--find-links",
+        "install", "--quiet", "--no-index", "--disable-pip-version-check", "--find-links",
     ]);
     run(pip.arg(folder()).arg("harvestman"));
     crawl(&environment.join("bin/harvestman")).await;

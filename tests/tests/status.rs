@@ -140,13 +140,7 @@ async fn skip_and_limit_are_respected_and_validated() {
         }
     }
     for bad in [
-        "limit=0",
-        "limit=1001",
-        "limit=x",
-        "limit=",
-        "skip=-1",
-        "skip=1.5",
-        "skip=1e3",
+        "limit=0", "limit=1001", "limit=x", "limit=", "skip=-1", "skip=1.5", "skip=1e3",
         "skip=99999999999999999999",
     ] {
         let response = server.get(&format!("{path}?{bad}")).await;

@@ -218,11 +218,7 @@ mod tests {
             "# T\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn x() {}\n```\n\n- [x] done\n\n> [!NOTE]\n> n",
         );
         for part in [
-            "<h2>T</h2>",
-            "<table>",
-            "<pre><code",
-            "checkbox",
-            "markdown-alert-note",
+            "<h2>T</h2>", "<table>", "<pre><code", "checkbox", "markdown-alert-note",
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }

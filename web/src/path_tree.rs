@@ -242,13 +242,8 @@ mod tests {
     #[test]
     fn urls_are_counted_per_branch() {
         let tree = drawn(&[
-            "https://e.com/",
-            "https://e.com/docs/b",
-            "https://e.com/docs/a?x=1/2",
-            "https://e.com/about",
-            "https://e.com/docs",
-            "https://e.com/docs/",
-            "http://other.test:81",
+            "https://e.com/", "https://e.com/docs/b", "https://e.com/docs/a?x=1/2", "https://e.com/about",
+            "https://e.com/docs", "https://e.com/docs/", "http://other.test:81",
         ]);
         assert_eq!(
             tree,

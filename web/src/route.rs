@@ -252,15 +252,8 @@ mod tests {
     fn a_path_belongs_to_one_screen() {
         let owner = |path: &str| Screen::all().filter(|screen| screen.owns(path)).count();
         for path in [
-            "/console",
-            "/console/",
-            "/console/scrape",
-            "/console/crawl",
-            "/console/jobs/x",
-            "/console/sessions/x",
-            "/console/monitors/x",
-            "/console/agent",
-            "/console/parse",
+            "/console", "/console/", "/console/scrape", "/console/crawl", "/console/jobs/x",
+            "/console/sessions/x", "/console/monitors/x", "/console/agent", "/console/parse",
             "/console/settings",
         ] {
             assert_eq!(owner(path), 1, "{path}");

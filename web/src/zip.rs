@@ -226,21 +226,13 @@ mod tests {
     fn names_are_sanitized_and_unique() {
         let mut zip = Zip::default();
         let names = [
-            "e.com/../../etc/passwd.md",
-            "e.com/A b.md",
-            "e.com/a-b.md",
-            ".md",
-            "e.com/ü.md",
+            "e.com/../../etc/passwd.md", "e.com/A b.md", "e.com/a-b.md", ".md", "e.com/ü.md",
         ];
         let names = names.map(|name| zip.unique_name(name));
         assert_eq!(
             names,
             [
-                "e.com/etc/passwd.md",
-                "e.com/A-b.md",
-                "e.com/a-b-2.md",
-                "index.md",
-                "e.com/ü.md"
+                "e.com/etc/passwd.md", "e.com/A-b.md", "e.com/a-b-2.md", "index.md", "e.com/ü.md"
             ]
         );
     }

@@ -241,10 +241,7 @@ mod tests {
         check("https://fonts.test/a", PAGE, "stylesheet", true);
         check("https://fonts.test/a", PAGE, "font", false);
         check(
-            "https://fonts.test/a",
-            "https://blog.news.test/",
-            "stylesheet",
-            false,
+            "https://fonts.test/a", "https://blog.news.test/", "stylesheet", false,
         );
         check("https://fonts.test/a", "https://other.test/", "stylesheet", false);
         check("https://ok.own.test/a.js", PAGE, "script", false);

@@ -290,14 +290,8 @@ mod tests {
         check("127.0.0.1:3000", Some("https://127.0.0.1:3000/"));
         check("about:blank", Some("about:blank"));
         for wrong in [
-            "",
-            "file:///etc/passwd",
-            "javascript:alert(1)",
-            "chrome://version",
-            "view-source:http://a.test",
-            "data:text/html,x",
-            "about:version",
-            "two words",
+            "", "file:///etc/passwd", "javascript:alert(1)", "chrome://version", "view-source:http://a.test",
+            "data:text/html,x", "about:version", "two words",
         ] {
             check(wrong, None);
         }

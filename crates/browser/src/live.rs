@@ -212,12 +212,7 @@ impl Shared {
                 let private = config.private_folders();
                 let launcher = &self.launcher;
                 Process::start_sandboxed(
-                    &config.program,
-                    bubblewrap,
-                    launcher,
-                    &config.init,
-                    private,
-                    config.files.total_bytes,
+                    &config.program, bubblewrap, launcher, &config.init, private, config.files.total_bytes,
                     serve,
                 )
                 .await?

@@ -17,29 +17,9 @@ pub(crate) use tree::{AxNode, AxTree};
 
 /// Roles that take input: always referenced, and the only ones in an interactive snapshot.
 const INTERACTIVE: [&str; 24] = [
-    "button",
-    "checkbox",
-    "combobox",
-    "gridcell",
-    "link",
-    "listbox",
-    "menuitem",
-    "menuitemcheckbox",
-    "menuitemradio",
-    "option",
-    "radio",
-    "searchbox",
-    "slider",
-    "spinbutton",
-    "switch",
-    "tab",
-    "textbox",
-    "treeitem",
-    "ColorWell",
-    "Date",
-    "DateTime",
-    "DisclosureTriangle",
-    "DisclosureTriangleGrouped",
+    "button", "checkbox", "combobox", "gridcell", "link", "listbox", "menuitem", "menuitemcheckbox",
+    "menuitemradio", "option", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox",
+    "treeitem", "ColorWell", "Date", "DateTime", "DisclosureTriangle", "DisclosureTriangleGrouped",
     "InputTime",
 ];
 /// Roles that get a reference if they have a name.

@@ -44,10 +44,7 @@ const CLASSES: [&str; 43] = [
 
 /// Starts of ids and classes that continue with a number or a hash.
 const PREFIXES: [&str; 4] = [
-    "sp_message_container_",
-    "sp_message_iframe_",
-    "termly-styles-",
-    "cookiefirst-widget-",
+    "sp_message_container_", "sp_message_iframe_", "termly-styles-", "cookiefirst-widget-",
 ];
 
 /// Returns the banners of consent tools as a list of CSS selectors, which a browser can use.

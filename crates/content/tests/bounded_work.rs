@@ -63,10 +63,7 @@ fn nested_quotes_and_lists_stay_within_limits() {
 #[test]
 fn nested_formulas_stay_within_limits() {
     for open in [
-        "<mrow><mo>(</mo><mfrac>",
-        "<mover><mi>x</mi>",
-        "<mtable><mtr><mtd>x",
-        "<mroot>",
+        "<mrow><mo>(</mo><mfrac>", "<mover><mi>x</mi>", "<mtable><mtr><mtd>x", "<mroot>",
     ] {
         let repeated = open.repeat(200_000 / open.len());
         outputs(&format!("<math>{repeated}"));
@@ -172,31 +169,10 @@ fn runs_of_symbols_take_linear_time() {
 #[test]
 fn broken_markup_never_panics() {
     for html in [
-        "",
-        "<",
-        "<!--",
-        "<!doctype",
-        "<a",
-        "<a href",
-        "<a href='",
-        "</",
-        "&",
-        "&#",
-        "&#x110000;",
-        "<![CDATA[",
-        "<script>",
-        "<style><p>",
-        "<title>",
-        "<textarea>",
-        "<plaintext>x",
-        "<svg><p>",
-        "<math><mi><p>",
-        "<template><p>x",
-        "<frameset><frame>",
-        "<select><option>a<p>b",
-        "\u{0}<p>\u{0}x",
-        "<table><p>x<tr><b>",
-        "<noscript><p>x",
+        "", "<", "<!--", "<!doctype", "<a", "<a href", "<a href='", "</", "&", "&#", "&#x110000;",
+        "<![CDATA[", "<script>", "<style><p>", "<title>", "<textarea>", "<plaintext>x", "<svg><p>",
+        "<math><mi><p>", "<template><p>x", "<frameset><frame>", "<select><option>a<p>b", "\u{0}<p>\u{0}x",
+        "<table><p>x<tr><b>", "<noscript><p>x",
     ] {
         outputs(html);
     }

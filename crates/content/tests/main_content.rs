@@ -86,11 +86,7 @@ fn cases() -> Vec<Case> {
              <h2>Cookie Objects</h2>MORE<dl><dt id=http.cookies.SimpleCookie>SimpleCookie</dt>\
              <dd>Reads the header.</dd></dl></section></section>",
             &[
-                "closed for three days",
-                "Cookie Objects",
-                "two weeks",
-                "SimpleCookie",
-                "Reads the",
+                "closed for three days", "Cookie Objects", "two weeks", "SimpleCookie", "Reads the",
             ],
         ),
         case(
@@ -444,11 +440,7 @@ fn a_stated_faq_is_kept() {
     };
     let found = page(stated);
     for text in [
-        "## Questions",
-        "When does the first",
-        "on the season",
-        "In winter: seven",
-        "In a storm",
+        "## Questions", "When does the first", "on the season", "In winter: seven", "In a storm",
     ] {
         assert!(found.contains(text), "{text} is lost in\n{found}");
     }
@@ -478,10 +470,7 @@ fn members_and_signatures_of_a_reference_are_kept() {
          <code><a href=Vessel.html#load>load</a>, <a href=Vessel.html#sail>sail</a></code></main>{FOOTER}"
     ));
     for text in [
-        "public final class",
-        "closed for three days",
-        "Methods declared",
-        "sail",
+        "public final class", "closed for three days", "Methods declared", "sail",
     ] {
         assert!(found.contains(text), "{text} is lost in\n{found}");
     }

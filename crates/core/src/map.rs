@@ -203,25 +203,17 @@ mod tests {
     #[test]
     fn hosts_queries_and_duplicates_are_filtered() {
         let found = [
-            "http://site.test/a",
-            "https://www.site.test/a/",
-            "http://docs.site.test/b",
-            "http://site.test/c?x=1",
-            "http://site.test:8080/d",
-            "http://other.test/e",
-            "http://site.test/f.pdf",
-            "http://site.test/f.png",
+            "http://site.test/a", "https://www.site.test/a/", "http://docs.site.test/b",
+            "http://site.test/c?x=1", "http://site.test:8080/d", "http://other.test/e",
+            "http://site.test/f.pdf", "http://site.test/f.png",
         ];
         check(
             "http://site.test/",
             json!({}),
             &found,
             &[
-                "http://site.test/a",
-                "http://docs.site.test/b",
-                "http://site.test:8080/d",
-                "http://site.test/f.pdf",
-                "http://site.test/f.png",
+                "http://site.test/a", "http://docs.site.test/b", "http://site.test:8080/d",
+                "http://site.test/f.pdf", "http://site.test/f.png",
             ],
         );
         check(
@@ -229,9 +221,7 @@ mod tests {
             json!({"includeSubdomains": false, "ignoreQueryParameters": false}),
             &found,
             &[
-                "http://site.test/a",
-                "http://site.test/c?x=1",
-                "http://site.test/f.pdf",
+                "http://site.test/a", "http://site.test/c?x=1", "http://site.test/f.pdf",
                 "http://site.test/f.png",
             ],
         );
@@ -240,9 +230,7 @@ mod tests {
     #[test]
     fn patterns_filter_and_invalid_ones_are_rejected() {
         let found = [
-            "http://site.test/docs/a",
-            "http://site.test/docs/draft",
-            "http://site.test/b",
+            "http://site.test/docs/a", "http://site.test/docs/draft", "http://site.test/b",
         ];
         let options = json!({"includePaths": ["^/docs"], "excludePaths": ["draft"]});
         check("http://site.test/", options, &found, &found[..1]);
@@ -259,18 +247,12 @@ mod tests {
             "http://site.test/docs/",
             json!({}),
             &[
-                "http://site.test/",
-                "http://site.test/docs-old",
-                "http://site.test/docs/a",
-                "http://docs.site.test/docs/x",
-                "http://site.test/docs",
+                "http://site.test/", "http://site.test/docs-old", "http://site.test/docs/a",
+                "http://docs.site.test/docs/x", "http://site.test/docs",
             ],
             &[
-                "http://site.test/docs/a",
-                "http://site.test/docs",
-                "http://site.test/",
-                "http://site.test/docs-old",
-                "http://docs.site.test/docs/x",
+                "http://site.test/docs/a", "http://site.test/docs", "http://site.test/",
+                "http://site.test/docs-old", "http://docs.site.test/docs/x",
             ],
         );
     }

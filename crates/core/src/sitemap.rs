@@ -203,9 +203,7 @@ mod tests {
         assert_eq!(
             pages(body),
             [
-                "http://site.test/a?x=1&y=2",
-                "http://site.test/b&c",
-                "http://site.test/rel/d",
+                "http://site.test/a?x=1&y=2", "http://site.test/b&c", "http://site.test/rel/d",
                 "http://site.test/e"
             ]
         );

@@ -219,9 +219,7 @@ mod tests {
         };
         assert!(same(ignore, "http://site.test/list?p=1", "http://site.test/list"));
         assert!(same(
-            ignore,
-            "http://site.test/list/?p=1",
-            "http://site.test/list?q"
+            ignore, "http://site.test/list/?p=1", "http://site.test/list?q"
         ));
     }
 

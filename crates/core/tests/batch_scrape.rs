@@ -100,13 +100,8 @@ fn fetched_with(crawl: &mut Crawl, task: &PageTask, status: u16) {
 #[test]
 fn a_page_is_offered_once_under_its_first_url() {
     let given = [
-        "https://a.test/1",
-        "a.test/1",
-        "http://a.test/1",
-        "https://a.test/1#part",
-        "https://www.a.test/1",
-        "https://a.test/1/",
-        "https://a.test/1?q",
+        "https://a.test/1", "a.test/1", "http://a.test/1", "https://a.test/1#part", "https://www.a.test/1",
+        "https://a.test/1/", "https://a.test/1?q",
     ];
     let offers = batch_scrape::offers(targets(&given));
     let found: Vec<(&str, Source)> = offers
@@ -117,10 +112,7 @@ fn a_page_is_offered_once_under_its_first_url() {
     assert_eq!(
         found,
         [
-            "https://a.test/1",
-            "http://a.test/1",
-            "https://www.a.test/1",
-            "https://a.test/1/",
+            "https://a.test/1", "http://a.test/1", "https://www.a.test/1", "https://a.test/1/",
             "https://a.test/1?q"
         ]
         .map(|url| (url, Source::Given))

@@ -250,9 +250,7 @@ fn a_redirect_of_the_start_page_moves_the_scope() {
         "sitemaps": {"http://docs.site.test/sitemap.xml": ["/en/m"], "http://site.test/sitemap.xml": ["/y"]},
         "request": {"url": "http://site.test/"}});
     let expected = [
-        "http://site.test/",
-        "http://docs.site.test/en/m",
-        "http://docs.site.test/en/a",
+        "http://site.test/", "http://docs.site.test/en/m", "http://docs.site.test/en/a",
     ];
     assert_eq!(visited(&crawl(&case, 1)), expected);
 }

@@ -89,12 +89,7 @@ fn status_queries() {
         })
     );
     for bad in [
-        "skip=-1",
-        "skip=a",
-        "limit=0",
-        "limit=1001",
-        "limit=",
-        "skip=99999999999999999999",
+        "skip=-1", "skip=a", "limit=0", "limit=1001", "limit=", "skip=99999999999999999999",
     ] {
         assert_eq!(read(bad), Err(400), "{bad}");
     }
@@ -354,9 +349,7 @@ fn a_queue_counts_running_and_waiting_pages() {
     let queue = |unsettled, in_work| {
         let queue = QueueStatus::of(unsettled, in_work, 8, None);
         [
-            queue.jobs_in_queue,
-            queue.active_jobs_in_queue,
-            queue.waiting_jobs_in_queue,
+            queue.jobs_in_queue, queue.active_jobs_in_queue, queue.waiting_jobs_in_queue,
         ]
     };
     assert_eq!(queue(5, 2), [5, 2, 3]);

@@ -122,9 +122,7 @@ impl Tesseract {
         }
         let complaint = String::from_utf8_lossy(&complaint);
         let is_setup = [
-            "Error opening data file",
-            "couldn't load any languages",
-            "cannot start",
+            "Error opening data file", "couldn't load any languages", "cannot start",
         ];
         if is_setup.iter().any(|words| complaint.contains(words)) {
             return Err(RecognitionError::Start(complaint.trim().to_owned()));

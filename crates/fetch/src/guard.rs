@@ -163,10 +163,7 @@ mod tests {
     #[test]
     fn metadata_addresses_need_their_own_entry() {
         let addresses = [
-            "169.254.169.254",
-            "fd00:ec2::254",
-            "100.100.100.200",
-            "::ffff:169.254.169.254",
+            "169.254.169.254", "fd00:ec2::254", "100.100.100.200", "::ffff:169.254.169.254",
             "64:ff9b::a9fe:a9fe",
         ];
         for address in addresses {

@@ -182,10 +182,7 @@ mod tests {
     #[test]
     fn another_origin_does_not_get_private_headers() {
         for location in [
-            "http://b.example/",
-            "https://a.example/",
-            "http://a.example:81/",
-            "//sub.a.example/",
+            "http://b.example/", "https://a.example/", "http://a.example:81/", "//sub.a.example/",
         ] {
             let next = follow(Method::GET, 302, location).unwrap();
             assert!(

@@ -215,11 +215,7 @@ mod tests {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         assert!(read_below(source, "console/accept.rs").is_some());
         for outside in [
-            "../Cargo.toml",
-            "console/../../Cargo.toml",
-            "/etc/hostname",
-            ".",
-            "",
+            "../Cargo.toml", "console/../../Cargo.toml", "/etc/hostname", ".", "",
         ] {
             assert!(read_below(source, outside).is_none(), "{outside}");
         }

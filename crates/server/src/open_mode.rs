@@ -94,13 +94,7 @@ mod tests {
             assert!(allowed("origin", &format!("http://{name}:3002")), "{name}");
         }
         for name in [
-            "evil.test",
-            "localhost.evil.test",
-            "notlocalhost",
-            "10.0.0.1",
-            "0.0.0.0",
-            "[::]",
-            "",
+            "evil.test", "localhost.evil.test", "notlocalhost", "10.0.0.1", "0.0.0.0", "[::]", "",
         ] {
             assert!(!allowed("host", name), "{name}");
             assert!(!allowed("origin", &format!("https://{name}")), "{name}");

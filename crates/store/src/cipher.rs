@@ -163,10 +163,7 @@ mod tests {
             "random nonce"
         );
         for text in [
-            "hush",
-            "sealed:1:",
-            "sealed:1:0123:xx",
-            "sealed:2:0123456789abcdef:",
+            "hush", "sealed:1:", "sealed:1:0123:xx", "sealed:2:0123456789abcdef:",
         ] {
             assert_eq!(ours.open(Purpose::WebhookSecret, text), None, "{text}");
         }

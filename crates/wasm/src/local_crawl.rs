@@ -29,23 +29,9 @@ const MAX_CONCURRENCY: u32 = 16;
 
 /// Crawl options that apply without a server.
 const CRAWL_OPTIONS: &[&str] = &[
-    "url",
-    "excludePaths",
-    "includePaths",
-    "maxDiscoveryDepth",
-    "sitemap",
-    "ignoreQueryParameters",
-    "deduplicateSimilarURLs",
-    "regexOnFullURL",
-    "limit",
-    "crawlEntireDomain",
-    "allowExternalLinks",
-    "allowSubdomains",
-    "ignoreRobotsTxt",
-    "robotsUserAgent",
-    "delay",
-    "maxConcurrency",
-    "scrapeOptions",
+    "url", "excludePaths", "includePaths", "maxDiscoveryDepth", "sitemap", "ignoreQueryParameters",
+    "deduplicateSimilarURLs", "regexOnFullURL", "limit", "crawlEntireDomain", "allowExternalLinks",
+    "allowSubdomains", "ignoreRobotsTxt", "robotsUserAgent", "delay", "maxConcurrency", "scrapeOptions",
 ];
 /// Scrape options that apply without a server.
 const SCRAPE_OPTIONS: &[&str] = &[

@@ -62,9 +62,7 @@ mod tests {
             json!({ "included": true })
         );
         for outside in [
-            "https://example.com/blog",
-            "https://other.com/docs/a",
-            "https://example.com/docs/old",
+            "https://example.com/blog", "https://other.com/docs/a", "https://example.com/docs/old",
         ] {
             let verdict = scope.verdict(outside, 1).unwrap();
             assert_eq!(verdict["included"], false, "{outside}");

@@ -33,13 +33,8 @@ pub(crate) fn bench(project: &Project, arguments: &[String]) -> Result<()> {
         console::build(project, &Tools::open()?)?;
     }
     run::run(project.cargo().args([
-        "build",
-        "--release",
-        "--package=harvestman-server",
-        "--package=harvestman-store",
-        "--package=harvestman-tests",
-        "--bins",
-        "--example=fill_usage",
+        "build", "--release", "--package=harvestman-server", "--package=harvestman-store",
+        "--package=harvestman-tests", "--bins", "--example=fill_usage",
     ]))?;
     let release = project.target().join("release");
     let mut bench = run::command(release.join("harvestman-bench"));

@@ -37,10 +37,7 @@ pub(crate) fn check(project: &Project, tools: &Tools) -> Result<()> {
     run::print_step("axe, hosts, console errors and horizontal scrolling on every screen");
     let mut screens = project.cargo();
     screens.args([
-        "test",
-        "--package=harvestman-tests",
-        "--test=console_screens",
-        "every_screen",
+        "test", "--package=harvestman-tests", "--test=console_screens", "every_screen",
     ]);
     run::run(screens.envs(environment.iter().cloned()))?;
     run::print_step("Lighthouse on every screen");

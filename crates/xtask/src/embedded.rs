@@ -26,15 +26,6 @@ pub(crate) const EMBEDDED: [EmbeddedPackage; 2] = [
 
 /// Files that a program needs to connect to a running browser, and the licence.
 const DRIVER: &[&str] = &[
-    "package.json",
-    "index.js",
-    "browsers.json",
-    "LICENSE",
-    "NOTICE",
-    "ThirdPartyNotices.txt",
-    "lib/bootstrap.js",
-    "lib/coreBundle.js",
-    "lib/package.js",
-    "lib/serverRegistry.js",
-    "lib/utilsBundle.js",
+    "package.json", "index.js", "browsers.json", "LICENSE", "NOTICE", "ThirdPartyNotices.txt",
+    "lib/bootstrap.js", "lib/coreBundle.js", "lib/package.js", "lib/serverRegistry.js", "lib/utilsBundle.js",
 ];

@@ -147,12 +147,7 @@ fn run_wasm_bindgen(
     let mut bindgen = run::command(tools.wasm_bindgen(project)?);
     // Without a default path: the entry files locate the wasm, and bundlers must not look for another one.
     bindgen.args([
-        "--target",
-        "web",
-        "--omit-default-module-path",
-        "--no-typescript",
-        "--out-name",
-        "glue",
+        "--target", "web", "--omit-default-module-path", "--no-typescript", "--out-name", "glue",
     ]);
     run::run(bindgen.arg("--out-dir").arg(&out).arg(wasm))?;
     fs::copy(out.join("glue.js"), folder.join(module.glue))?;
@@ -169,17 +164,10 @@ fn bundle(tools: &Tools, folder: &Path) -> Result<()> {
     for (source, result, format) in BUNDLES {
         let mut esbuild = tools.esbuild(folder)?;
         esbuild.args([
-            source,
-            "--bundle",
-            "--log-level=warning",
-            "--target=es2022",
-            "--loader:.deflate=base64",
+            source, "--bundle", "--log-level=warning", "--target=es2022", "--loader:.deflate=base64",
         ]);
         esbuild.args([
-            "--allow-overwrite",
-            "--legal-comments=none",
-            "--platform=node",
-            "--packages=external",
+            "--allow-overwrite", "--legal-comments=none", "--platform=node", "--packages=external",
         ]);
         esbuild
             .arg(format!("--format={format}"))

@@ -225,13 +225,7 @@ async fn sessions_are_listed_with_all_their_fields() {
     assert_eq!((destroyed.len(), &destroyed[0]["id"]), (1, &json!(first)));
     for session in sessions(&server, "").await {
         for name in [
-            "id",
-            "status",
-            "cdpUrl",
-            "liveViewUrl",
-            "interactiveLiveViewUrl",
-            "createdAt",
-            "lastActivity",
+            "id", "status", "cdpUrl", "liveViewUrl", "interactiveLiveViewUrl", "createdAt", "lastActivity",
         ] {
             assert!(session[name].is_string(), "{name} of {session}");
         }

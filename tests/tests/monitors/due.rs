@@ -149,9 +149,7 @@ async fn a_search_keeps_its_figures_if_the_server_is_killed_later_in_the_check()
     let figures = &ended["targetResults"][0];
     assert_eq!(
         (
-            &figures["searchCredits"],
-            &figures["resultCount"],
-            &figures["resultsJudged"],
+            &figures["searchCredits"], &figures["resultCount"], &figures["resultsJudged"],
             &figures["matches"]
         ),
         (&json!(2), &json!(2), &json!(2), &json!(2)),

@@ -22,9 +22,7 @@ async fn a_server_whose_settings_differ_does_not_start_on_postgresql() {
     let running = node(&database, &[]).await;
     for (variable, value, name) in [
         (
-            "HARVESTMAN_CLUSTER_SECRET",
-            "another secret of a cluster",
-            "cluster_secret",
+            "HARVESTMAN_CLUSTER_SECRET", "another secret of a cluster", "cluster_secret",
         ),
         ("HARVESTMAN_MAX_CONCURRENCY", "7", "max_concurrency"),
         ("HARVESTMAN_RATE_LIMIT", "7", "rate_limit"),

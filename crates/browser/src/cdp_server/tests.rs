@@ -135,13 +135,7 @@ async fn a_client_of_one_page_needs_no_session_id() {
 async fn requests_without_the_token_or_from_pages_are_rejected() {
     let test_server = TestServer::start("token").await;
     for path in [
-        "/",
-        "/json/version",
-        "/devtools/browser/x",
-        "/f00",
-        "/f00dx",
-        "/f00d/json/new",
-        "/f00d/x",
+        "/", "/json/version", "/devtools/browser/x", "/f00", "/f00dx", "/f00d/json/new", "/f00d/x",
     ] {
         assert_eq!(test_server.get(path, "").await.0, 404, "{path}");
     }

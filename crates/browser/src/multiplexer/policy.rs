@@ -7,73 +7,23 @@ use url::Url;
 
 /// Domains whose commands stay within pages, sorted.
 const DOMAINS: [&str; 35] = [
-    "Accessibility",
-    "Animation",
-    "Audits",
-    "CSS",
-    "CacheStorage",
-    "Console",
-    "DOM",
-    "DOMDebugger",
-    "DOMSnapshot",
-    "DOMStorage",
-    "Debugger",
-    "DeviceOrientation",
-    "Emulation",
-    "Fetch",
-    "HeapProfiler",
-    "IndexedDB",
-    "Input",
-    "Inspector",
-    "LayerTree",
-    "Log",
-    "Media",
-    "Network",
-    "Overlay",
-    "Page",
-    "Performance",
-    "PerformanceTimeline",
-    "Preload",
-    "Profiler",
-    "Runtime",
-    "Schema",
-    "Security",
-    "ServiceWorker",
-    "Storage",
-    "WebAudio",
-    "WebAuthn",
+    "Accessibility", "Animation", "Audits", "CSS", "CacheStorage", "Console", "DOM", "DOMDebugger",
+    "DOMSnapshot", "DOMStorage", "Debugger", "DeviceOrientation", "Emulation", "Fetch", "HeapProfiler",
+    "IndexedDB", "Input", "Inspector", "LayerTree", "Log", "Media", "Network", "Overlay", "Page",
+    "Performance", "PerformanceTimeline", "Preload", "Profiler", "Runtime", "Schema", "Security",
+    "ServiceWorker", "Storage", "WebAudio", "WebAuthn",
 ];
 
 /// Allowed commands of other domains, sorted. In particular, commands that would carry further commands past
 /// this check are missing (`Target.sendMessageToTarget`, `Target.exposeDevToolsProtocol`).
 const COMMANDS: [&str; 27] = [
-    "Browser.cancelDownload",
-    "Browser.getVersion",
-    "Browser.getWindowBounds",
-    "Browser.getWindowForTarget",
-    "Browser.grantPermissions",
-    "Browser.resetPermissions",
-    "Browser.setContentsSize",
-    "Browser.setDownloadBehavior",
-    "Browser.setPermission",
-    "Browser.setWindowBounds",
-    "IO.close",
-    "IO.read",
-    "IO.resolveBlob",
-    "Target.activateTarget",
-    "Target.attachToBrowserTarget",
-    "Target.attachToTarget",
-    "Target.autoAttachRelated",
-    "Target.closeTarget",
-    "Target.createBrowserContext",
-    "Target.createTarget",
-    "Target.detachFromTarget",
-    "Target.disposeBrowserContext",
-    "Target.getBrowserContexts",
-    "Target.getTargetInfo",
-    "Target.getTargets",
-    "Target.setAutoAttach",
-    "Target.setDiscoverTargets",
+    "Browser.cancelDownload", "Browser.getVersion", "Browser.getWindowBounds", "Browser.getWindowForTarget",
+    "Browser.grantPermissions", "Browser.resetPermissions", "Browser.setContentsSize",
+    "Browser.setDownloadBehavior", "Browser.setPermission", "Browser.setWindowBounds", "IO.close", "IO.read",
+    "IO.resolveBlob", "Target.activateTarget", "Target.attachToBrowserTarget", "Target.attachToTarget",
+    "Target.autoAttachRelated", "Target.closeTarget", "Target.createBrowserContext", "Target.createTarget",
+    "Target.detachFromTarget", "Target.disposeBrowserContext", "Target.getBrowserContexts",
+    "Target.getTargetInfo", "Target.getTargets", "Target.setAutoAttach", "Target.setDiscoverTargets",
 ];
 
 /// The decision about a command.
@@ -240,11 +190,7 @@ mod tests {
     #[test]
     fn commands_that_libraries_need_are_allowed() {
         for method in [
-            "Page.enable",
-            "Runtime.evaluate",
-            "Target.setAutoAttach",
-            "IO.read",
-            "Browser.getVersion",
+            "Page.enable", "Runtime.evaluate", "Target.setAutoAttach", "IO.read", "Browser.getVersion",
         ] {
             assert_eq!(check(method, json!({"x": 1})), Verdict::Pass, "{method}");
         }
@@ -256,10 +202,7 @@ mod tests {
     #[test]
     fn only_web_urls_are_opened() {
         for method in [
-            "Page.navigate",
-            "Target.createTarget",
-            "Network.loadNetworkResource",
-            "Fetch.continueRequest",
+            "Page.navigate", "Target.createTarget", "Network.loadNetworkResource", "Fetch.continueRequest",
         ] {
             for good in [
                 "http://a.test/", "https://a.test", "data:text/html,x", "about:blank", "about:blank#x", "",

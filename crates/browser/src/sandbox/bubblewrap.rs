@@ -248,10 +248,7 @@ impl SandboxSpec {
             }
         }
         for name in [
-            "/etc/alternatives",
-            "/etc/fonts",
-            "/etc/ld.so.cache",
-            "/var/cache/fontconfig",
+            "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/var/cache/fontconfig",
         ] {
             arguments.add(["--ro-bind-try", name, name]);
         }

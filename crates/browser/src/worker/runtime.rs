@@ -161,9 +161,7 @@ fn node_modules(program: &Path, folders: &[PathBuf]) -> impl Iterator<Item = Pat
     let prefix = program.parent().and_then(Path::parent).map(Path::to_owned);
     let global = prefix.map(|prefix| prefix.join("lib/node_modules"));
     let known = [
-        "/usr/local/lib/node_modules",
-        "/usr/lib/node_modules",
-        "/usr/share/nodejs",
+        "/usr/local/lib/node_modules", "/usr/lib/node_modules", "/usr/share/nodejs",
     ];
     let named = std::env::var_os("NODE_PATH").unwrap_or_default();
     let named: Vec<PathBuf> = std::env::split_paths(&named).collect();

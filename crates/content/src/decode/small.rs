@@ -76,11 +76,7 @@ mod tests {
             check(UTF_8, body);
         }
         let utf_16: [&[u8]; 6] = [
-            b"a\0\xE4\0\x3D\xD8\x77\xDD",
-            b"\x3D\xD8a\0",
-            b"\x77\xDD\x3D\xD8",
-            b"a\0b",
-            b"\x3D\xD8b",
+            b"a\0\xE4\0\x3D\xD8\x77\xDD", b"\x3D\xD8a\0", b"\x77\xDD\x3D\xD8", b"a\0b", b"\x3D\xD8b",
             &every_byte,
         ];
         for body in utf_16 {

@@ -19,17 +19,9 @@ const QUOTE_STYLES: &[&str] = &["quotation", "quote"];
 const SKIPPED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
 /// Elements whose whole content is not part of the text.
 const SKIPPED: &[&str] = &[
-    "office:annotation",
-    "office:forms",
-    "text:tracked-changes",
-    "text:sequence-decls",
-    "text:variable-decls",
-    "text:index-title-template",
-    "text:note-citation",
-    "svg:desc",
-    "table:named-expressions",
-    "table:covered-table-cell",
-    "presentation:settings",
+    "office:annotation", "office:forms", "text:tracked-changes", "text:sequence-decls",
+    "text:variable-decls", "text:index-title-template", "text:note-citation", "svg:desc",
+    "table:named-expressions", "table:covered-table-cell", "presentation:settings",
 ];
 
 /// Reads an OpenDocument file of this type.

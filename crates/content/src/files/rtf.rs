@@ -558,11 +558,7 @@ mod tests {
     #[test]
     fn broken_files_are_read_without_panic() {
         for rtf in [
-            "{\\rtf1",
-            "{\\rtf1}}}}",
-            "{\\rtf1 \\u55357?",
-            "{\\rtf1 \\bin99999 x",
-            "{\\rtf1{\\footnote a",
+            "{\\rtf1", "{\\rtf1}}}}", "{\\rtf1 \\u55357?", "{\\rtf1 \\bin99999 x", "{\\rtf1{\\footnote a",
         ] {
             assert!(read(rtf.as_bytes()).is_ok(), "{rtf}");
         }

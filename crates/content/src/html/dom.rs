@@ -293,19 +293,8 @@ mod tests {
     #[test]
     fn white_space_collapses_in_any_script() {
         for text in [
-            "",
-            " ",
-            "a",
-            " a",
-            "a ",
-            "a b",
-            "a  b",
-            "\n a\t\r\n b\u{b}c\u{c} ",
-            "ä b",
-            "ä\u{a0}b",
-            "「ab\u{3000} c」 ",
-            "\u{85}a",
-            "\0 \x1c",
+            "", " ", "a", " a", "a ", "a b", "a  b", "\n a\t\r\n b\u{b}c\u{c} ", "ä b", "ä\u{a0}b",
+            "「ab\u{3000} c」 ", "\u{85}a", "\0 \x1c",
         ] {
             let words: Vec<&str> = text.split_whitespace().collect();
             assert_eq!(collapse(text), words.join(" "), "{text:?}");

@@ -12,25 +12,10 @@ use crate::limits;
 
 /// Types that describe the article.
 const TEXT_TYPES: &[&str] = &[
-    "Article",
-    "NewsArticle",
-    "BlogPosting",
-    "TechArticle",
-    "Report",
-    "ScholarlyArticle",
-    "ReportageNewsArticle",
-    "OpinionNewsArticle",
-    "AnalysisNewsArticle",
-    "ReviewNewsArticle",
-    "LiveBlogPosting",
-    "Review",
-    "Recipe",
-    "HowTo",
-    "DiscussionForumPosting",
-    "MedicalWebPage",
-    "SocialMediaPosting",
-    "QAPage",
-    "Question",
+    "Article", "NewsArticle", "BlogPosting", "TechArticle", "Report", "ScholarlyArticle",
+    "ReportageNewsArticle", "OpinionNewsArticle", "AnalysisNewsArticle", "ReviewNewsArticle",
+    "LiveBlogPosting", "Review", "Recipe", "HowTo", "DiscussionForumPosting", "MedicalWebPage",
+    "SocialMediaPosting", "QAPage", "Question",
 ];
 /// Types that describe the page, used when there is no article type.
 const PAGE_TYPES: &[&str] = &[
@@ -92,14 +77,8 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
     );
     if out.author.is_none() {
         out.markup_author = meta(&[
-            "author",
-            "article:author",
-            "dc.creator",
-            "parsely-author",
-            "sailthru.author",
-            "byl",
-            "citation_author",
-            "twitter:creator_name",
+            "author", "article:author", "dc.creator", "parsely-author", "sailthru.author", "byl",
+            "citation_author", "twitter:creator_name",
         ])
         .filter(|text| !text.starts_with("http") && !text.starts_with('@'))
         .or_else(|| byline::author(dom))
@@ -110,20 +89,9 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
         .or(out.published);
     if out.published.is_none() {
         out.published = meta(&[
-            "article:published_time",
-            "datepublished",
-            "og:article:published_time",
-            "date",
-            "dc.date",
-            "dc.date.issued",
-            "dcterms.created",
-            "pubdate",
-            "publishdate",
-            "publish-date",
-            "parsely-pub-date",
-            "sailthru.date",
-            "citation_publication_date",
-            "citation_date",
+            "article:published_time", "datepublished", "og:article:published_time", "date", "dc.date",
+            "dc.date.issued", "dcterms.created", "pubdate", "publishdate", "publish-date",
+            "parsely-pub-date", "sailthru.date", "citation_publication_date", "citation_date",
             "article.published",
         ])
         .filter(|text| parse_day(text).is_some())
@@ -396,11 +364,7 @@ mod tests {
     #[test]
     fn common_date_formats_are_parsed() {
         for text in [
-            "2024-01-05T10:00Z",
-            "20240105",
-            "2024/1/5 09:00",
-            "January 5, 2024",
-            "Fri, 05 Jan 2024 10:00",
+            "2024-01-05T10:00Z", "20240105", "2024/1/5 09:00", "January 5, 2024", "Fri, 05 Jan 2024 10:00",
             "Posted Jan 5th, 2024",
         ] {
             assert_eq!(parse_day(text).as_deref(), Some("2024-01-05"), "{text}");

@@ -65,32 +65,10 @@ const RENAMED: &[(&str, &str)] = &[
 
 /// Keys that the server sets; a page cannot set them.
 const RESERVED: &[&str] = &[
-    "title",
-    "description",
-    "language",
-    "ogLocaleAlternate",
-    "articleTag",
-    "favicon",
-    "sourceURL",
-    "url",
-    "statusCode",
-    "error",
-    "concurrencyLimited",
-    "concurrencyQueueDurationMs",
-    "scrapeEngine",
-    "scrapeEngineReason",
-    "scrapeId",
-    "contentType",
-    "creditsUsed",
-    "proxyUsed",
-    "cacheState",
-    "cachedAt",
-    "numPages",
-    "totalPages",
-    "ocrPages",
-    "consentBanner",
-    "blockedRequests",
-    "articleTitle",
+    "title", "description", "language", "ogLocaleAlternate", "articleTag", "favicon", "sourceURL", "url",
+    "statusCode", "error", "concurrencyLimited", "concurrencyQueueDurationMs", "scrapeEngine",
+    "scrapeEngineReason", "scrapeId", "contentType", "creditsUsed", "proxyUsed", "cacheState", "cachedAt",
+    "numPages", "totalPages", "ocrPages", "consentBanner", "blockedRequests", "articleTitle",
     "publishedDate",
 ];
 
@@ -310,15 +288,8 @@ mod tests {
     #[test]
     fn names_that_differ_from_server_keys_only_in_notation_are_dropped() {
         for name in [
-            "num_pages",
-            "status_code",
-            "scrape-id",
-            "og_locale_alternate",
-            "proxy_used",
-            "Title",
-            "SOURCE_URL",
-            "published_time",
-            "og-title",
+            "num_pages", "status_code", "scrape-id", "og_locale_alternate", "proxy_used", "Title",
+            "SOURCE_URL", "published_time", "og-title",
         ] {
             let meta = read(&format!("<meta name='{name}' content=x>"));
             assert!(meta.other.is_empty(), "{name}: {:?}", meta.other);

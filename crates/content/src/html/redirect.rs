@@ -192,12 +192,8 @@ mod tests {
     fn an_immediate_refresh_is_a_redirect() {
         let there = Some("https://a.example/docs/new.html");
         for content in [
-            "0;URL=new.html",
-            "0; url='new.html'",
-            "1;new.html",
-            " 0 , URL = \"new.html\" ",
-            "0.0;url=/docs/new.html",
-            "0 url=new.html",
+            "0;URL=new.html", "0; url='new.html'", "1;new.html", " 0 , URL = \"new.html\" ",
+            "0.0;url=/docs/new.html", "0 url=new.html",
         ] {
             let content = content.replace('"', "&quot;");
             check(&format!("<meta http-equiv=Refresh content=\"{content}\">"), there);
@@ -216,11 +212,7 @@ mod tests {
         assert_eq!(target("0; url=new.html"), there);
         assert_eq!(target("1;URL='/docs/new.html'"), there);
         for value in [
-            "",
-            "0",
-            "5; url=new.html",
-            "0; url=old.html#part",
-            "0; url=data:,x",
+            "", "0", "5; url=new.html", "0; url=old.html#part", "0; url=data:,x",
         ] {
             assert_eq!(target(value), None, "{value}");
         }

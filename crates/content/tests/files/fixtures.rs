@@ -340,10 +340,7 @@ pub fn pptx(slides: &[(&str, &[&str])]) -> Vec<u8> {
         .collect();
     entries.push(("ppt/presentation.xml", &main));
     package(
-        "ppt/presentation.xml",
-        "presentationml.presentation",
-        &relations,
-        &entries,
+        "ppt/presentation.xml", "presentationml.presentation", &relations, &entries,
     )
 }
 

@@ -10,18 +10,8 @@ use crate::limits::{MAX_TARGET_HEADER_BYTES, MAX_TARGET_HEADERS};
 
 /// Connection headers (RFC 9110 section 7.6.1) and those that the sender computes.
 const REFUSED: &[&str] = &[
-    "connection",
-    "content-length",
-    "expect",
-    "host",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
+    "connection", "content-length", "expect", "host", "keep-alive", "proxy-authenticate",
+    "proxy-authorization", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ];
 
 /// Headers of requests or deliveries. Names must be tokens and values strings without control characters;

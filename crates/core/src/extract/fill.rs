@@ -123,13 +123,7 @@ const GROUPS: &[&str] = &[
 ];
 /// Property names that hold every label-value pair of a page.
 const SPECIFICATIONS: &[&str] = &[
-    "specification",
-    "spec",
-    "attribute",
-    "property",
-    "technical detail",
-    "technical specification",
-    "fact",
+    "specification", "spec", "attribute", "property", "technical detail", "technical specification", "fact",
     "detail",
 ];
 

@@ -13,13 +13,8 @@ use crate::limits;
 
 /// Assertions that are not checked.
 const UNCHECKED: &[&str] = &[
-    "unevaluatedProperties",
-    "unevaluatedItems",
-    "dependentSchemas",
-    "dependencies",
-    "$dynamicRef",
-    "$recursiveRef",
-    "contentSchema",
+    "unevaluatedProperties", "unevaluatedItems", "dependentSchemas", "dependencies", "$dynamicRef",
+    "$recursiveRef", "contentSchema",
 ];
 
 /// A schema with its patterns compiled.

@@ -48,19 +48,8 @@ pub(super) struct Source {
 
 /// Types of objects about the surroundings of the page's subject.
 const PERIPHERAL_TYPES: &[&str] = &[
-    "breadcrumb list",
-    "web site",
-    "web page",
-    "collection page",
-    "organization",
-    "image object",
-    "search action",
-    "site navigation element",
-    "wp header",
-    "wp footer",
-    "person",
-    "list item",
-    "item list",
+    "breadcrumb list", "web site", "web page", "collection page", "organization", "image object",
+    "search action", "site navigation element", "wp header", "wp footer", "person", "list item", "item list",
 ];
 
 impl Source {

@@ -12,19 +12,9 @@ use crate::scope::{Scope, Verdict};
 
 /// Options that may be proposed.
 const PROPOSABLE: &[&str] = &[
-    "includePaths",
-    "excludePaths",
-    "maxDiscoveryDepth",
-    "sitemap",
-    "crawlEntireDomain",
-    "allowExternalLinks",
-    "allowSubdomains",
-    "ignoreQueryParameters",
-    "ignoreRobotsTxt",
-    "robotsUserAgent",
-    "deduplicateSimilarURLs",
-    "delay",
-    "limit",
+    "includePaths", "excludePaths", "maxDiscoveryDepth", "sitemap", "crawlEntireDomain",
+    "allowExternalLinks", "allowSubdomains", "ignoreQueryParameters", "ignoreRobotsTxt", "robotsUserAgent",
+    "deduplicateSimilarURLs", "delay", "limit",
 ];
 
 /// Returns the JSON Schema of a proposal.

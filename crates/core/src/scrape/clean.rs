@@ -129,19 +129,9 @@ fn is_share_bar(block: &str) -> bool {
 
 fn is_related_heading(block: &str) -> bool {
     const TITLES: &[&str] = &[
-        "related",
-        "related articles",
-        "related posts",
-        "related stories",
-        "related content",
-        "read more",
-        "read next",
-        "you may also like",
-        "you might also like",
-        "more from",
-        "recommended",
-        "recommended for you",
-        "more stories",
+        "related", "related articles", "related posts", "related stories", "related content", "read more",
+        "read next", "you may also like", "you might also like", "more from", "recommended",
+        "recommended for you", "more stories",
     ];
     let title = block
         .trim_start_matches('#')

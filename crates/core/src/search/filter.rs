@@ -7,24 +7,9 @@ use crate::url_key::bare_host;
 
 /// Hosts of research papers.
 const RESEARCH: &[&str] = &[
-    "arxiv.org",
-    "scholar.google.com",
-    "semanticscholar.org",
-    "pubmed.ncbi.nlm.nih.gov",
-    "ncbi.nlm.nih.gov",
-    "nature.com",
-    "science.org",
-    "sciencedirect.com",
-    "springer.com",
-    "link.springer.com",
-    "ieee.org",
-    "acm.org",
-    "researchgate.net",
-    "biorxiv.org",
-    "medrxiv.org",
-    "plos.org",
-    "jstor.org",
-    "openreview.net",
+    "arxiv.org", "scholar.google.com", "semanticscholar.org", "pubmed.ncbi.nlm.nih.gov", "ncbi.nlm.nih.gov",
+    "nature.com", "science.org", "sciencedirect.com", "springer.com", "link.springer.com", "ieee.org",
+    "acm.org", "researchgate.net", "biorxiv.org", "medrxiv.org", "plos.org", "jstor.org", "openreview.net",
 ];
 const GITHUB: &[&str] = &["github.com"];
 

@@ -133,10 +133,7 @@ mod tests {
     fn operators_of_a_query_are_not_words_of_its_passage() {
         let text = "Herons stand in water.\n\nBread is baked in ovens.\n\nSee the test site of example.";
         for query in [
-            "herons site:example.test",
-            "herons -bread",
-            "herons -site:example.test",
-            "herons filetype:bread",
+            "herons site:example.test", "herons -bread", "herons -site:example.test", "herons filetype:bread",
         ] {
             assert_eq!(passage(text, query).unwrap(), "Herons stand in water.", "{query}");
         }

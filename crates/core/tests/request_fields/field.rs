@@ -73,10 +73,7 @@ pub(crate) fn url_field(name: &'static str) -> Field {
     field(
         name,
         json!([
-            "https://a.test/",
-            "a.test",
-            "localhost:3000",
-            "http://127.0.0.1/x?y#z"
+            "https://a.test/", "a.test", "localhost:3000", "http://127.0.0.1/x?y#z"
         ]),
         json!([
             "",

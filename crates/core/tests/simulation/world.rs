@@ -92,10 +92,7 @@ impl World {
         let seed_path = *rng.pick(&["/", "/", "/p1", "/p1/p2", "/d/"]);
         let mut body = json!({ "url": format!("http://site.test{seed_path}") });
         let flags = [
-            "crawlEntireDomain",
-            "allowExternalLinks",
-            "allowSubdomains",
-            "ignoreQueryParameters",
+            "crawlEntireDomain", "allowExternalLinks", "allowSubdomains", "ignoreQueryParameters",
         ];
         for flag in flags {
             body[flag] = json!(rng.percent(40));

@@ -145,10 +145,7 @@ fn text(content: Value) -> Option<String> {
 pub(super) fn error_message(body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let candidates = [
-        &body["error"]["message"],
-        &body["error"],
-        &body["message"],
-        &body["detail"],
+        &body["error"]["message"], &body["error"], &body["message"], &body["detail"],
     ];
     let message = candidates.into_iter().find_map(Value::as_str).unwrap_or_default();
     message.chars().take(limits::LLM_ERROR_CHARS).collect()

@@ -147,9 +147,7 @@ mod tests {
         assert_eq!(
             chosen(
                 &[
-                    "https://a.test/docs/x",
-                    "https://a.test/docsearch",
-                    "https://a.test/",
+                    "https://a.test/docs/x", "https://a.test/docsearch", "https://a.test/",
                     "https://a.test/docs"
                 ],
                 9
@@ -167,9 +165,7 @@ mod tests {
     fn external_links_must_contain_a_word_of_the_query() {
         let page = Url::parse("https://a.test/").unwrap();
         let links: Vec<Url> = [
-            "https://b.test/about",
-            "https://b.test/cup-prices",
-            "https://a.test/prices",
+            "https://b.test/about", "https://b.test/cup-prices", "https://a.test/prices",
             "https://c.test/prices",
         ]
         .iter()

@@ -326,10 +326,7 @@ async fn a_complete_compressed_stream_in_a_truncated_body_is_an_error() {
 #[tokio::test]
 async fn broken_chunks_are_errors() {
     for body in [
-        "xyz\r\n12345\r\n",
-        "5\r\n1234567\r\n0\r\n\r\n",
-        "ffffffffffffffffff\r\n1\r\n",
-        "-1\r\n1\r\n",
+        "xyz\r\n12345\r\n", "5\r\n1234567\r\n0\r\n\r\n", "ffffffffffffffffff\r\n1\r\n", "-1\r\n1\r\n",
     ] {
         let bytes = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{body}");
         let error = fetch_one(move || ServerAction::Close(bytes.clone().into()))

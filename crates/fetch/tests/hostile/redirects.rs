@@ -104,10 +104,7 @@ async fn a_redirect_to_a_private_address_is_rejected_before_connecting() {
 #[tokio::test]
 async fn only_http_is_followed() {
     for location in [
-        "file:///etc/passwd",
-        "data:text/html,x",
-        "javascript:alert(1)",
-        "ftp://127.0.0.1/",
+        "file:///etc/passwd", "data:text/html,x", "javascript:alert(1)", "ftp://127.0.0.1/",
     ] {
         let server = Server::start(move |_| to(location)).await;
         let error = fetcher().fetch(get(server.url("/"))).await.unwrap_err();

@@ -72,11 +72,7 @@ fn forwarded(app: &App, request: &Request, value: &HeaderValue) -> Result<Forwar
 /// Returns whether requests of this route belong to a session.
 pub(crate) fn is_of_session(path: &str) -> bool {
     let start = [
-        "/live/{token}",
-        "/live/sockets/{token}",
-        "/cdp/{token}",
-        "/v2/browser/{id}",
-        "/v2/interact/{id}",
+        "/live/{token}", "/live/sockets/{token}", "/cdp/{token}", "/v2/browser/{id}", "/v2/interact/{id}",
     ];
     start.iter().any(|start| path.starts_with(start)) || path.starts_with("/v2/scrape/{id}/interact")
 }
@@ -293,21 +289,13 @@ mod tests {
             .filter(|path| is_of_session(path))
             .collect();
         for path in [
-            "/v2/scrape/{id}/interact",
-            "/v2/browser/{id}/execute",
-            "/v2/browser/{id}",
-            "/v2/interact/{id}",
-            "/live/{token}",
-            "/live/sockets/{token}",
-            "/cdp/{token}/{*rest}",
+            "/v2/scrape/{id}/interact", "/v2/browser/{id}/execute", "/v2/browser/{id}", "/v2/interact/{id}",
+            "/live/{token}", "/live/sockets/{token}", "/cdp/{token}/{*rest}",
         ] {
             assert!(paths.contains(&path), "{path}");
         }
         for path in [
-            "/live/assets/{file}",
-            "/v2/browser",
-            "/v2/scrape/{id}",
-            "/v2/crawl/{id}",
+            "/live/assets/{file}", "/v2/browser", "/v2/scrape/{id}", "/v2/crawl/{id}",
         ] {
             assert!(!paths.contains(&path), "{path}");
         }

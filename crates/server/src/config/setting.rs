@@ -352,12 +352,7 @@ pub const SETTINGS: &[Setting] = &[
 
 /// Settings that a plan may override, in `[plans.NAME]` of the file.
 pub const PLAN_SETTINGS: &[&str] = &[
-    "max_concurrency",
-    "key_max_concurrency",
-    "max_sessions",
-    "rate_limit",
-    "key_rate_limit",
-    "credit_budget",
+    "max_concurrency", "key_max_concurrency", "max_sessions", "rate_limit", "key_rate_limit", "credit_budget",
 ];
 
 /// Returns the setting with this key.

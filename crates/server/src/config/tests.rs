@@ -115,9 +115,7 @@ fn errors_name_the_setting_and_a_valid_value() {
         ),
         ("HARVESTMAN_PUBLIC_URL", "ftp://x/", "is not an http or https URL"),
         (
-            "HARVESTMAN_PUBLIC_URL",
-            "https://a:b@x/",
-            "is not an http or https URL",
+            "HARVESTMAN_PUBLIC_URL", "https://a:b@x/", "is not an http or https URL",
         ),
         (
             "HARVESTMAN_MAX_CONCURRENCY",
@@ -267,10 +265,7 @@ fn database_url_sets_the_data_folder() {
         Path::new("/srv/hm")
     );
     for wrong in [
-        "mysql://db/x",
-        "sqlite://",
-        "sqlite://harvestman.db",
-        "sqlite:///harvestman.db",
+        "mysql://db/x", "sqlite://", "sqlite://harvestman.db", "sqlite:///harvestman.db",
         "sqlite:///srv/other.db",
     ] {
         let error = url(wrong).unwrap_err().to_string();

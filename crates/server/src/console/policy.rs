@@ -85,10 +85,7 @@ mod tests {
             "{policy}"
         );
         for part in [
-            "default-src 'self'",
-            "object-src 'none'",
-            "base-uri 'none'",
-            "frame-ancestors 'none'",
+            "default-src 'self'", "object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'",
         ] {
             assert!(policy.contains(part), "{part}");
         }

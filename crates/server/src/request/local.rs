@@ -26,12 +26,7 @@ use crate::{limits, log, serve};
 
 /// Settings that are flags of a local run. The others come from the environment and the settings file.
 pub(crate) const SETTINGS: &[&str] = &[
-    "config",
-    "data_dir",
-    "allow_private_hosts",
-    "chromium",
-    "dns_servers",
-    "log",
+    "config", "data_dir", "allow_private_hosts", "chromium", "dns_servers", "log",
 ];
 /// File that marks a data folder as temporary.
 const TEMPORARY: &str = "harvestman.temporary";
@@ -212,12 +207,8 @@ mod tests {
     #[test]
     fn only_named_addresses_and_localhost_may_be_fetched() {
         let urls = [
-            "http://localhost:8080/docs",
-            "http://127.0.0.1/",
-            "https://[::1]/",
-            "docs.localhost",
-            "https://example.com/",
-            "intranet",
+            "http://localhost:8080/docs", "http://127.0.0.1/", "https://[::1]/", "docs.localhost",
+            "https://example.com/", "intranet",
         ];
         let expected = [
             "localhost:8080", "127.0.0.1:80", "[::1]:443", "docs.localhost:443",

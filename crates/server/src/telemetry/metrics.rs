@@ -242,9 +242,7 @@ harvestman_wait_seconds_bucket{le=\"+Inf\",via=\"http\"} 3
         assert_eq!(
             names,
             [
-                "harvestman_build_info",
-                "harvestman_pages_total",
-                "harvestman_viewers",
+                "harvestman_build_info", "harvestman_pages_total", "harvestman_viewers",
                 "harvestman_wait_seconds"
             ]
         );

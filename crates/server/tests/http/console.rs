@@ -17,10 +17,7 @@ async fn with(app: &TestApp, path: &str, name: &str, value: &str) -> TestRespons
 async fn every_screen_returns_the_index_page_with_its_content_security_policy() {
     let app = TestApp::start().await;
     for path in [
-        "/console/",
-        "/console/index.html",
-        "/console/jobs/0192",
-        "/console/settings?x=a.b",
+        "/console/", "/console/index.html", "/console/jobs/0192", "/console/settings?x=a.b",
     ] {
         let response = app.get(path).await;
         assert_eq!(response.status, 200, "{path}");

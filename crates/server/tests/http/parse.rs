@@ -135,11 +135,7 @@ async fn the_format_is_detected_by_name_then_content_type_then_bytes() {
         assert_eq!(found, (&json!(content_type), &json!(markdown)), "{file} {json}");
     };
     check(
-        NOTES,
-        "application/octet-stream",
-        b"# Herons",
-        "text/markdown",
-        "# Herons",
+        NOTES, "application/octet-stream", b"# Herons", "text/markdown", "# Herons",
     )
     .await;
     let nameless = "name=\"file\"; filename=\"upload\"";

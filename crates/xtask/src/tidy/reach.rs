@@ -30,10 +30,7 @@ const RULES: &[Rule] = &[
     Rule {
         what: "network",
         words: &[
-            "std::net::TcpStream",
-            "std::net::UdpSocket",
-            "std::net::TcpListener",
-            "ToSocketAddrs",
+            "std::net::TcpStream", "std::net::UdpSocket", "std::net::TcpListener", "ToSocketAddrs",
         ],
         only: Only::NotIn(PURE),
     },

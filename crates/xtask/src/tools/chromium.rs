@@ -8,11 +8,7 @@ use super::{Tools, apt};
 use crate::{fingerprint::files_under, project::Project, run};
 
 const NAMES: &[&str] = &[
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome-stable",
-    "google-chrome",
+    "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome",
 ];
 /// Time limit for the download of about 100 MB.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(600);

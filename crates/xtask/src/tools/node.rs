@@ -50,11 +50,7 @@ impl Node {
         let mut command = run::command(&self.npm);
         command.current_dir(folder).args(arguments);
         command.args([
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-            "--no-update-notifier",
-            "--loglevel=error",
+            "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error",
         ]);
         command.env("PATH", self.search_path()?);
         run::run(&mut command)

@@ -65,12 +65,7 @@ impl Cluster {
             cluster
                 .command("initdb")?
                 .args([
-                    "--username=postgres",
-                    "--auth=trust",
-                    "--encoding=UTF8",
-                    "--locale=C",
-                    "--no-sync",
-                    "-D",
+                    "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "-D",
                 ])
                 .arg(&data),
         )

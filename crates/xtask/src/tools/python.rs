@@ -43,12 +43,7 @@ fn environment(
     // All versions are pinned, so pip need not resolve dependencies.
     let mut pip = run::command(&python);
     pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-deps",
+        "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
     ]);
     run::run(select(&mut pip))?;
     tools.stamp(name, wanted)?;

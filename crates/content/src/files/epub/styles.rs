@@ -312,12 +312,7 @@ mod tests {
     #[test]
     fn hostile_chapters_stay_small() {
         for part in [
-            "<p>",
-            "<span class=\"b\">x",
-            "</p>",
-            "<p><",
-            "<!-- <p>",
-            "<td><p>x</p>",
+            "<p>", "<span class=\"b\">x", "</p>", "<p><", "<!-- <p>", "<td><p>x</p>",
         ] {
             let chapter = part.repeat(200_000 / part.len());
             let mut styles = Styles::default();

@@ -35,10 +35,7 @@ fn sessions() -> Vec<Operation> {
     let families = [
         (
             [
-                "/v2/browser",
-                "/v2/browser/{id}/execute",
-                "/v2/browser/{id}",
-                "/v2/browser/{id}/extend",
+                "/v2/browser", "/v2/browser/{id}/execute", "/v2/browser/{id}", "/v2/browser/{id}/extend",
                 "/v2/browser/{id}/files",
             ],
             [
@@ -48,10 +45,7 @@ fn sessions() -> Vec<Operation> {
         ),
         (
             [
-                "/v2/interact",
-                "/v2/interact/{id}/execute",
-                "/v2/interact/{id}",
-                "/v2/interact/{id}/extend",
+                "/v2/interact", "/v2/interact/{id}/execute", "/v2/interact/{id}", "/v2/interact/{id}/extend",
                 "/v2/interact/{id}/files",
             ],
             [

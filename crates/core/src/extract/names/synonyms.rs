@@ -58,10 +58,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "availability", "in stock", "available", "stock", "is available", "is in stock", "stock status",
         ],
         &[
-            "offers.availability",
-            "availability",
-            "offers.offers.availability",
-            "product:availability",
+            "offers.availability", "availability", "offers.offers.availability", "product:availability",
         ],
     ),
     (
@@ -98,9 +95,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "rating", "star", "score", "average rating", "rating value", "review score",
         ],
         &[
-            "aggregateRating.ratingValue",
-            "ratingValue",
-            "reviewRating.ratingValue",
+            "aggregateRating.ratingValue", "ratingValue", "reviewRating.ratingValue",
             "starRating.ratingValue",
         ],
     ),
@@ -109,10 +104,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "review count", "rating count", "number of review", "number of rating", "vote", "total review",
         ],
         &[
-            "aggregateRating.reviewCount",
-            "aggregateRating.ratingCount",
-            "reviewCount",
-            "ratingCount",
+            "aggregateRating.reviewCount", "aggregateRating.ratingCount", "reviewCount", "ratingCount",
         ],
     ),
     (&["review"], &["review", "reviews"]),
@@ -154,14 +146,8 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "release date",
         ],
         &[
-            "datePublished",
-            "dateCreated",
-            "uploadDate",
-            "datePosted",
-            "releaseDate",
-            "startDate",
-            "article:published_time",
-            "date",
+            "datePublished", "dateCreated", "uploadDate", "datePosted", "releaseDate", "startDate",
+            "article:published_time", "date",
         ],
     ),
     (
@@ -234,11 +220,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "venue", "location", "place", "where", "venue name", "location name",
         ],
         &[
-            "location.name",
-            "location.address",
-            "jobLocation.address",
-            "location",
-            "jobLocation.name",
+            "location.name", "location.address", "jobLocation.address", "location", "jobLocation.name",
         ],
     ),
     (
@@ -321,10 +303,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (
         &["salary", "pay"],
         &[
-            "baseSalary.value.value",
-            "baseSalary.value.minValue",
-            "baseSalary.value",
-            "baseSalary",
+            "baseSalary.value.value", "baseSalary.value.minValue", "baseSalary.value", "baseSalary",
         ],
     ),
     (

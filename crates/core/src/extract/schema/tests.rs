@@ -124,9 +124,7 @@ fn unchecked_keywords_are_reported() {
     assert_eq!(
         schema.unchecked(),
         [
-            "$ref https://a.test/x.json",
-            "pattern (?=x)",
-            "unevaluatedProperties"
+            "$ref https://a.test/x.json", "pattern (?=x)", "unevaluatedProperties"
         ]
     );
 }

@@ -168,10 +168,7 @@ pub(crate) async fn usage_is_summed_by_month_and_key(store: &Store) {
     assert_eq!(
         days,
         [
-            "2028-02-29 lost 11 2",
-            "2028-03-01 - 7 1",
-            "2028-03-31 desk 9 1",
-            "2028-03-31 lost 8 1",
+            "2028-02-29 lost 11 2", "2028-03-01 - 7 1", "2028-03-31 desk 9 1", "2028-03-31 lost 8 1",
             "2028-04-30 - 0 1",
         ]
     );

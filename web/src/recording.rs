@@ -1,5 +1,6 @@
 //! Steps that the live view reports while a user drives a page, and the code that repeats them.
 
+use harvestman_core::api::snippet::json_string;
 use harvestman_core::api::url_field::with_scheme;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -77,7 +78,7 @@ pub fn actions(steps: &[Step]) -> Vec<Value> {
         Step::Choose { index, selector } => script(format!(
             "const list = document.querySelector({}); list.selectedIndex = {index}; \
              list.dispatchEvent(new Event('change', {{ bubbles: true }}))",
-            quoted(selector)
+            json_string(selector)
         )),
         Step::Go { url } => script(format!("location.href = {}", quoted_url(url))),
         Step::Back => script("history.back()".to_owned()),
@@ -101,21 +102,21 @@ pub fn scrape(start: &str, steps: &[Step]) -> Value {
 pub fn playwright(steps: &[Step]) -> String {
     let line = |step: &Step| match step {
         Step::Click { selector, name } if name.is_empty() => {
-            format!("await page.locator({}).click();", quoted(selector))
+            format!("await page.locator({}).click();", json_string(selector))
         }
         Step::Click { selector, name } => {
             let name = name.replace(['\n', '\r'], " ");
-            format!("await page.locator({}).click(); // {name}", quoted(selector))
+            format!("await page.locator({}).click(); // {name}", json_string(selector))
         }
-        Step::Write { text } => format!("await page.keyboard.type({});", quoted(text)),
-        Step::Press { key } => format!("await page.keyboard.press({});", quoted(key)),
+        Step::Write { text } => format!("await page.keyboard.type({});", json_string(text)),
+        Step::Press { key } => format!("await page.keyboard.press({});", json_string(key)),
         Step::Scroll { down } => {
             format!("await page.mouse.wheel(0, {});", if *down { 600 } else { -600 })
         }
         Step::Choose { index, selector } => {
             format!(
                 "await page.locator({}).selectOption({{ index: {index} }});",
-                quoted(selector)
+                json_string(selector)
             )
         }
         Step::Go { url } => format!("await page.goto({});", quoted_url(url)),
@@ -126,14 +127,9 @@ pub fn playwright(steps: &[Step]) -> String {
     steps.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a text as a JavaScript literal.
-fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
-}
-
 /// Returns a typed URL as a JavaScript literal, in the form in which the live view opens it.
 fn quoted_url(url: &str) -> String {
-    quoted(&with_scheme(url.trim()))
+    json_string(&with_scheme(url.trim()))
 }
 
 #[cfg(test)]

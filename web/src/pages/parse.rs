@@ -5,6 +5,7 @@ use std::str::FromStr;
 use harvestman_core::api::Wire;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::parse::ParseOptions;
+use harvestman_core::api::snippet::shell_word;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use leptos::ev::SubmitEvent;
@@ -187,12 +188,15 @@ fn command(input: Input) -> String {
         .and_then(|options| serde_json::to_string(&options.to_body()).ok())
         .filter(|options| options != "{}");
     let options = options.map_or_else(String::new, |options| {
-        format!(" \\\n  --form-string {}", quoted(&format!("options={options}")))
+        format!(
+            " \\\n  --form-string {}",
+            shell_word(&format!("options={options}"))
+        )
     });
     format!(
         "curl {}/v2/parse \\\n  -H \"Authorization: Bearer $HARVESTMAN_API_KEY\" \\\n  -F {}{options}",
         browser::origin(),
-        quoted(&file_part(&name))
+        shell_word(&file_part(&name))
     )
 }
 
@@ -201,18 +205,15 @@ fn file_part(name: &str) -> String {
     format!("file=@\"{}\"", name.replace('\\', r"\\").replace('"', r#"\""#))
 }
 
-/// Quotes a text as a single shell word.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{file_part, quoted};
+    use harvestman_core::api::snippet::shell_word;
+
+    use super::file_part;
 
     #[test]
     fn a_file_name_is_one_word_of_the_shell() {
-        let command = |name| quoted(&file_part(name));
+        let command = |name| shell_word(&file_part(name));
         assert_eq!(command("it's a.pdf"), r#"'file=@"it'\''s a.pdf"'"#);
         assert_eq!(command(r#"a,b;"c\d".pdf"#), r#"'file=@"a,b;\"c\\d\".pdf"'"#);
     }

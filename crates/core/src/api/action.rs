@@ -126,12 +126,12 @@ impl Action {
     }
 
     /// Accepts a wait without `type`, as in the reference documentation, and the name of `pdf` in MCP clients.
-    fn read_other_forms(f: &mut Fields) -> Option<()> {
-        if f.text("type") == Some("generatePDF") {
-            f.replace("type", ActionKind::Pdf.as_str());
+    fn read_other_forms(fields: &mut Fields) -> Option<()> {
+        if fields.text("type") == Some("generatePDF") {
+            fields.replace("type", ActionKind::Pdf.as_str());
         }
-        if !f.has("type") && f.has("milliseconds") {
-            f.replace("type", ActionKind::Wait.as_str());
+        if !fields.has("type") && fields.has("milliseconds") {
+            fields.replace("type", ActionKind::Wait.as_str());
         }
         Some(())
     }

@@ -94,8 +94,8 @@ pub struct BatchOptions {
 
 impl BatchScrapeRequest {
     /// Reads `urls`. Invalid entries are skipped with `ignoreInvalidURLs` and are problems without it.
-    fn read_urls(&mut self, f: &mut Fields) {
-        (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
+    fn read_urls(&mut self, fields: &mut Fields) {
+        (self.urls, self.invalid_urls) = read_urls(fields, self.ignore_invalid_urls);
     }
 
     /// Takes the skipped entries of `urls` for the response. Returns `None` without `ignoreInvalidURLs`.
@@ -144,7 +144,7 @@ impl BatchOptions {
 
 wire!(BatchScrapeRequest, BatchOptions);
 
-fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<String>) {
+fn read_urls(fields: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<String>) {
     let mut invalid = Vec::new();
     let mut seen = HashSet::new();
     let read = |slot: Slot<'_>| {
@@ -158,13 +158,13 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<TargetUrl>, Vec<Strin
         };
         seen.insert(target.url.clone()).then_some(target)
     };
-    let urls = f
+    let urls = fields
         .slot("urls")
         .and_then(|slot| slot.array(1..=MAX_BATCH_URLS, read));
     match &urls {
-        None if f.is_clean() => f.fail("urls", "is required: give an array of URLs"),
-        Some(urls) if urls.is_empty() && f.is_clean() => {
-            f.fail(
+        None if fields.is_clean() => fields.fail("urls", "is required: give an array of URLs"),
+        Some(urls) if urls.is_empty() && fields.is_clean() => {
+            fields.fail(
                 "urls",
                 "must contain at least one valid URL such as https://example.com",
             );

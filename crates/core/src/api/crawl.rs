@@ -204,11 +204,11 @@ impl CrawlRequest {
         enabled.check_zero_data_retention(self.zero_data_retention)
     }
 
-    fn check(&mut self, f: &mut Fields) {
-        check_patterns(f, &self.include_paths, &self.exclude_paths);
+    fn check(&mut self, fields: &mut Fields) {
+        check_patterns(fields, &self.include_paths, &self.exclude_paths);
         if std::mem::take(&mut self.ignore_sitemap) {
-            if f.has_read("sitemap") && self.sitemap != SitemapMode::Skip {
-                f.fail("ignoreSitemap", "contradicts `sitemap`; leave it out");
+            if fields.has_read("sitemap") && self.sitemap != SitemapMode::Skip {
+                fields.fail("ignoreSitemap", "contradicts `sitemap`; leave it out");
             }
             self.sitemap = SitemapMode::Skip;
         }
@@ -270,10 +270,10 @@ impl FieldType for CrawlOptions {
 wire!(CrawlRequest);
 
 /// Checks the bounds of both pattern lists together.
-pub(crate) fn check_patterns(f: &mut Fields, include: &[String], exclude: &[String]) {
+pub(crate) fn check_patterns(fields: &mut Fields, include: &[String], exclude: &[String]) {
     let (name, lists) = ("includePaths", include.len() + exclude.len());
     if lists > MAX_PATTERNS {
-        f.fail(
+        fields.fail(
             name,
             format!("must have at most {MAX_PATTERNS} patterns together with `excludePaths`, not {lists}"),
         );
@@ -284,7 +284,7 @@ pub(crate) fn check_patterns(f: &mut Fields, include: &[String], exclude: &[Stri
         .map(|pattern| pattern.chars().count())
         .sum();
     if chars > MAX_PATTERNS_CHARS {
-        f.fail(
+        fields.fail(
             name,
             format!(
                 "must have at most {MAX_PATTERNS_CHARS} characters together with `excludePaths`, not {chars}"
@@ -293,10 +293,10 @@ pub(crate) fn check_patterns(f: &mut Fields, include: &[String], exclude: &[Stri
     }
 }
 
-fn read_agent(f: &mut Fields) -> Option<String> {
-    let agent = f.value::<String>("robotsUserAgent", 1..=MAX_SHORT_TEXT_CHARS)?;
+fn read_agent(fields: &mut Fields) -> Option<String> {
+    let agent = fields.value::<String>("robotsUserAgent", 1..=MAX_SHORT_TEXT_CHARS)?;
     if agent.chars().any(char::is_control) {
-        f.fail(
+        fields.fail(
             "robotsUserAgent",
             "must not contain line breaks or control characters",
         );

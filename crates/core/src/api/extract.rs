@@ -7,7 +7,7 @@ use crate::api::body::{Node, ToNode};
 use crate::api::caller::Caller;
 use crate::api::fields::{FieldType, Fields, Schema, Slot, wire};
 use crate::api::options::ScrapeOptions;
-use crate::api::url_field::{TargetUrl, trimmed};
+use crate::api::url_field::{TargetUrl, trim_spaces};
 use crate::api::webhook::WebhookSpec;
 use crate::api::wire_enum::wire_enum;
 use crate::ids::JobId;
@@ -30,7 +30,7 @@ impl ExtractTarget {
     /// # Errors
     /// The reason, as the rest of a sentence that begins with the name of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let text = trimmed(text);
+        let text = trim_spaces(text);
         let (url, whole_site) = match text.strip_suffix("/*") {
             Some(site) => (format!("{site}/"), true),
             None => (text.to_owned(), false),
@@ -166,15 +166,15 @@ pub struct ExtractAgent {
 
 impl ExtractRequest {
     /// Reads `urls`. Invalid entries are skipped with `ignoreInvalidURLs` and are problems without it.
-    fn check(&mut self, f: &mut Fields) {
-        (self.urls, self.invalid_urls) = read_urls(f, self.ignore_invalid_urls);
-        if !self.urls.is_empty() || !f.is_clean() {
+    fn check(&mut self, fields: &mut Fields) {
+        (self.urls, self.invalid_urls) = read_urls(fields, self.ignore_invalid_urls);
+        if !self.urls.is_empty() || !fields.is_clean() {
             return;
         }
         if self.prompt.is_none() {
-            f.fail("urls", "is required: give `urls`, `prompt` or both");
+            fields.fail("urls", "is required: give `urls`, `prompt` or both");
         } else if !self.invalid_urls.is_empty() && !self.enable_web_search {
-            f.fail("urls", "contains no valid URL");
+            fields.fail("urls", "contains no valid URL");
         }
     }
 }
@@ -206,7 +206,7 @@ impl FieldType for ExtractTarget {
     }
 }
 
-fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<String>) {
+fn read_urls(fields: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<String>) {
     let mut invalid = Vec::new();
     let read = |slot: Slot<'_>| match slot.json().as_str() {
         Some(text) if ignore_invalid && ExtractTarget::parse(text).is_err() => {
@@ -215,7 +215,7 @@ fn read_urls(f: &mut Fields, ignore_invalid: bool) -> (Vec<ExtractTarget>, Vec<S
         }
         _ => ExtractTarget::from_slot(slot, ()),
     };
-    let urls = f
+    let urls = fields
         .slot("urls")
         .and_then(|slot| slot.array(0..=MAX_EXTRACT_URLS, read));
     (urls.unwrap_or_default(), invalid)

@@ -163,13 +163,13 @@ impl Feedback {
         }
     }
 
-    fn check(&mut self, f: &mut Fields) {
+    fn check(&mut self, fields: &mut Fields) {
         let bytes = self
             .metadata
             .as_ref()
             .and_then(|metadata| serde_json::to_vec(metadata).ok());
         if bytes.is_some_and(|bytes| bytes.len() > MAX_METADATA_BYTES) {
-            f.fail(
+            fields.fail(
                 "metadata",
                 format!("must be at most {MAX_METADATA_BYTES} bytes of JSON"),
             );

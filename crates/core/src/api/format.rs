@@ -167,25 +167,25 @@ pub struct AttributeSelector {
 }
 
 impl JsonFormat {
-    fn check(&mut self, f: &mut Fields) {
-        if self.schema.is_none() && self.prompt.is_none() && f.is_clean() {
-            f.fail_here("needs a `schema` or a `prompt` (or both) for the format `json`");
+    fn check(&mut self, fields: &mut Fields) {
+        if self.schema.is_none() && self.prompt.is_none() && fields.is_clean() {
+            fields.fail_here("needs a `schema` or a `prompt` (or both) for the format `json`");
         }
     }
 }
 
 impl Format {
     /// Refuses formats that clients know and this server does not offer.
-    fn refuse_not_offered(f: &mut Fields) -> Option<()> {
-        let name = f.text("type").filter(|name| NOT_OFFERED.contains(name));
+    fn refuse_not_offered(fields: &mut Fields) -> Option<()> {
+        let name = fields.text("type").filter(|name| NOT_OFFERED.contains(name));
         let Some(name) = name.map(str::to_owned) else {
             return Some(());
         };
-        f.fail(
+        fields.fail(
             "type",
             format!("must be a format that this server supports; `{name}` is not available here"),
         );
-        f.ignore_rest();
+        fields.ignore_rest();
         None
     }
 }

@@ -113,13 +113,13 @@ impl InteractRequest {
         }
     }
 
-    fn check(&mut self, f: &mut Fields) {
-        match (f.has_read("code"), f.has_read("prompt")) {
-            (true, true) => f.fail(
+    fn check(&mut self, fields: &mut Fields) {
+        match (fields.has_read("code"), fields.has_read("prompt")) {
+            (true, true) => fields.fail(
                 "prompt",
                 "must not be given together with `code`; send one of the two",
             ),
-            (false, false) => f.fail("code", "is required: give `code` or `prompt`"),
+            (false, false) => fields.fail("code", "is required: give `code` or `prompt`"),
             (true, false) | (false, true) => {}
         }
     }

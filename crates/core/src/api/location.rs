@@ -75,12 +75,12 @@ impl Location {
 }
 
 /// Reads `country` in any letter case.
-pub(crate) fn read_country(f: &mut Fields) -> Option<String> {
-    let code = f
+pub(crate) fn read_country(fields: &mut Fields) -> Option<String> {
+    let code = fields
         .value::<String>("country", 0..=MAX_SHORT_TEXT_CHARS)?
         .to_ascii_uppercase();
     if country::language(&code).is_none() {
-        f.fail(
+        fields.fail(
             "country",
             "must be a country code of ISO 3166-1 with two letters, such as US or DE",
         );
@@ -89,8 +89,8 @@ pub(crate) fn read_country(f: &mut Fields) -> Option<String> {
     Some(code)
 }
 
-fn read_languages(f: &mut Fields) -> Option<Vec<String>> {
-    f.slot("languages")?.array(0..=MAX_LANGUAGES, |slot| {
+fn read_languages(fields: &mut Fields) -> Option<Vec<String>> {
+    fields.slot("languages")?.array(0..=MAX_LANGUAGES, |slot| {
         let known = slot.json().as_str().is_none_or(is_language_tag);
         match known {
             true => slot.string(1..=MAX_SHORT_TEXT_CHARS),

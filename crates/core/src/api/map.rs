@@ -101,8 +101,8 @@ pub struct MapRequest {
 }
 
 impl MapRequest {
-    fn check(&mut self, f: &mut Fields) {
-        check_patterns(f, &self.include_paths, &self.exclude_paths);
+    fn check(&mut self, fields: &mut Fields) {
+        check_patterns(fields, &self.include_paths, &self.exclude_paths);
     }
 }
 

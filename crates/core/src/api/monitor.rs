@@ -53,16 +53,16 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    fn check(&mut self, f: &mut Fields) {
-        if f.has_read("cron") == f.has_read("text") {
-            f.fail_here("needs exactly one of `cron` and `text`");
+    fn check(&mut self, fields: &mut Fields) {
+        if fields.has_read("cron") == fields.has_read("text") {
+            fields.fail_here("needs exactly one of `cron` and `text`");
         }
         if self
             .cron
             .as_ref()
             .is_some_and(|cron| cron.split_whitespace().count() != 5)
         {
-            f.fail("cron", "must have five fields, such as `0 9 * * 1`");
+            fields.fail("cron", "must have five fields, such as `0 9 * * 1`");
         }
     }
 }
@@ -193,8 +193,8 @@ impl FieldType for MonitorTarget {
 /// Bounds of the id of a target.
 const ID: RangeInclusive<usize> = 0..=MAX_SHORT_TEXT_CHARS;
 
-fn read_id(f: &mut Fields) -> Option<()> {
-    f.value::<String>("id", ID);
+fn read_id(fields: &mut Fields) -> Option<()> {
+    fields.value::<String>("id", ID);
     Some(())
 }
 

@@ -331,25 +331,25 @@ impl ScrapeOptions {
         !self.verify_tls()
     }
 
-    fn check(&mut self, f: &mut Fields) {
-        if !f.is_clean() {
+    fn check(&mut self, fields: &mut Fields) {
+        if !fields.is_clean() {
             return;
         }
         if self.wants(FormatKind::ChangeTracking) && !self.wants(FormatKind::Markdown) {
-            f.fail(
+            fields.fail(
                 "formats",
                 "must also contain `markdown` when they contain `changeTracking`",
             );
         }
         if self.wants(FormatKind::ChangeTracking) && self.cache_only() {
-            f.fail(
+            fields.fail(
                 "formats",
                 "cannot contain `changeTracking`, which fetches the page, together with `lockdown` or `minAge`",
             );
         }
         if self.wait_for > self.timeout / 2 {
             let most = self.timeout / 2;
-            f.fail(
+            fields.fail(
                 "waitFor",
                 format!("must be at most half of `timeout`, here {most} ms; raise `timeout`"),
             );
@@ -357,7 +357,7 @@ impl ScrapeOptions {
         let waits: u64 = self.actions.iter().map(Action::wait_ms).sum();
         if !self.actions.is_empty() && waits + self.wait_for > MAX_WAIT_MS {
             let sum = waits + self.wait_for;
-            f.fail(
+            fields.fail(
                 "actions",
                 format!("must wait at most {MAX_WAIT_MS} ms in total, `waitFor` included, not {sum}"),
             );

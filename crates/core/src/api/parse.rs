@@ -124,16 +124,16 @@ impl Wire for ParseOptions {
         fields
     }
 
-    fn read(f: &mut Fields) -> Self {
-        let has_timeout = f.has("timeout");
-        let mut options = ScrapeOptions::read(f);
+    fn read(fields: &mut Fields) -> Self {
+        let has_timeout = fields.has("timeout");
+        let mut options = ScrapeOptions::read(fields);
         if !has_timeout {
             options.timeout = DEFAULT_PARSE_TIMEOUT_MS;
         }
         Self {
             options,
-            zero_data_retention: f.value(ZERO_DATA_RETENTION, ()).unwrap_or_default(),
-            caller: Caller::read(f),
+            zero_data_retention: fields.value(ZERO_DATA_RETENTION, ()).unwrap_or_default(),
+            caller: Caller::read(fields),
         }
     }
 

@@ -48,9 +48,9 @@ pub struct PdfParser {
 
 impl PdfParser {
     /// Reads the old name of `pages`.
-    fn read_page_markdown(&mut self, f: &mut Fields) {
-        let older = f.value("pageMarkdown", ()).unwrap_or(false);
-        if !f.has_read("pages") {
+    fn read_page_markdown(&mut self, fields: &mut Fields) {
+        let older = fields.value("pageMarkdown", ()).unwrap_or(false);
+        if !fields.has_read("pages") {
             self.pages = older;
         }
     }

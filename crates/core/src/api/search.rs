@@ -194,9 +194,9 @@ pub(crate) const HOSTS: (RangeInclusive<usize>, RangeInclusive<usize>) =
     (0..=MAX_LIST_ITEMS, 1..=MAX_SHORT_TEXT_CHARS);
 
 impl SearchRequest {
-    fn check(&mut self, f: &mut Fields) {
+    fn check(&mut self, fields: &mut Fields) {
         if !self.include_domains.is_empty() && !self.exclude_domains.is_empty() {
-            f.fail(
+            fields.fail(
                 "excludeDomains",
                 "must not be given together with `includeDomains`; send one of the two",
             );
@@ -236,19 +236,23 @@ impl SearchRequest {
 
 wire!(SearchRequest);
 
-fn read_categories(f: &mut Fields) -> Option<Vec<Category>> {
-    f.slot("categories")?.array(0..=MAX_LIST_ITEMS, |slot| {
-        let read = |f: &mut Fields| f.tag("`github`, `research` or `pdf`");
+fn read_categories(fields: &mut Fields) -> Option<Vec<Category>> {
+    fields.slot("categories")?.array(0..=MAX_LIST_ITEMS, |slot| {
+        let read = |fields: &mut Fields| fields.tag("`github`, `research` or `pdf`");
         slot.object_or("type", read).flatten()
     })
 }
 
-pub(crate) fn read_include_domains(f: &mut Fields) -> Option<Vec<String>> {
-    f.slot("includeDomains")?.array(0..=MAX_LIST_ITEMS, read_host)
+pub(crate) fn read_include_domains(fields: &mut Fields) -> Option<Vec<String>> {
+    fields
+        .slot("includeDomains")?
+        .array(0..=MAX_LIST_ITEMS, read_host)
 }
 
-pub(crate) fn read_exclude_domains(f: &mut Fields) -> Option<Vec<String>> {
-    f.slot("excludeDomains")?.array(0..=MAX_LIST_ITEMS, read_host)
+pub(crate) fn read_exclude_domains(fields: &mut Fields) -> Option<Vec<String>> {
+    fields
+        .slot("excludeDomains")?
+        .array(0..=MAX_LIST_ITEMS, read_host)
 }
 
 /// Reads a host name without scheme, port or path, and converts it to lower case.
@@ -270,8 +274,8 @@ fn read_host(slot: Slot<'_>) -> Option<String> {
 }
 
 /// Reads a time filter: `qdr:d`, `cdr:1,cd_min:1/31/2026,cd_max:2/28/2026` or `sbd:1`, joined by commas.
-fn read_tbs(f: &mut Fields) -> Option<String> {
-    let tbs = f
+fn read_tbs(fields: &mut Fields) -> Option<String> {
+    let tbs = fields
         .value::<String>("tbs", 0..=MAX_SHORT_TEXT_CHARS)
         .filter(|tbs| !tbs.is_empty())?;
     let is_part = |part: &str| match part.split_once(':') {
@@ -289,7 +293,7 @@ fn read_tbs(f: &mut Fields) -> Option<String> {
         _ => false,
     };
     if !tbs.split(',').all(|part| is_part(part.trim())) {
-        f.fail(
+        fields.fail(
             "tbs",
             "must be a time filter such as qdr:d, or cdr:1,cd_min:1/31/2026,cd_max:2/28/2026",
         );

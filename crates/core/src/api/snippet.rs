@@ -64,20 +64,20 @@ impl Call<'_> {
     }
 
     fn curl(&self) -> String {
-        let mut text = format!("curl -X {} {}", self.method, shell(&self.url()));
+        let mut text = format!("curl -X {} {}", self.method, shell_word(&self.url()));
         if self.with_key {
             text.push_str(&format!(" \\\n  -H \"Authorization: Bearer ${KEY_VARIABLE}\""));
         }
         if let Some(body) = self.body {
             text.push_str(" \\\n  -H 'Content-Type: application/json' \\\n  -d ");
-            text.push_str(&shell(&write(&Node::Object(body.clone()), &JSON, 0)));
+            text.push_str(&shell_word(&write(&Node::Object(body.clone()), &JSON, 0)));
         }
         text
     }
 
     fn node(&self) -> String {
-        let mut text = format!("const response = await fetch({}, {{\n", quoted(&self.url()));
-        text.push_str(&format!("  method: {},\n", quoted(self.method)));
+        let mut text = format!("const response = await fetch({}, {{\n", json_string(&self.url()));
+        text.push_str(&format!("  method: {},\n", json_string(self.method)));
         if self.with_key || self.body.is_some() {
             text.push_str("  headers: {\n");
             if self.with_key {
@@ -105,8 +105,8 @@ impl Call<'_> {
         text.push_str("import requests\n\nresponse = requests.request(\n");
         text.push_str(&format!(
             "    {},\n    {},\n",
-            quoted(self.method),
-            quoted(&self.url())
+            json_string(self.method),
+            json_string(&self.url())
         ));
         if self.with_key {
             let key = format!("\"Bearer \" + os.environ[\"{KEY_VARIABLE}\"]");
@@ -151,12 +151,12 @@ fn rust_string(text: &str) -> String {
 }
 
 /// Returns a quoted shell word in which nothing is expanded.
-fn shell(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Returns a JSON string, which is also a string literal of JavaScript and Python.
-fn quoted(text: &str) -> String {
+pub fn json_string(text: &str) -> String {
     Value::from(text).to_string()
 }
 
@@ -174,21 +174,21 @@ const JSON: Dialect = Dialect {
     bare_keys: false,
     trailing_comma: false,
     constants: ["null", "true", "false"],
-    string: quoted,
+    string: json_string,
 };
 const JAVASCRIPT: Dialect = Dialect {
     indent: "  ",
     bare_keys: true,
     trailing_comma: true,
     constants: ["null", "true", "false"],
-    string: quoted,
+    string: json_string,
 };
 const PYTHON: Dialect = Dialect {
     indent: "    ",
     bare_keys: false,
     trailing_comma: true,
     constants: ["None", "True", "False"],
-    string: quoted,
+    string: json_string,
 };
 const RUST: Dialect = Dialect {
     indent: "    ",

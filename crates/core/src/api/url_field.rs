@@ -30,7 +30,7 @@ impl TargetUrl {
         if text.chars().count() > MAX_URL_CHARS {
             return Err(format!("must have at most {MAX_URL_CHARS} characters"));
         }
-        let given = trimmed(text);
+        let given = trim_spaces(text);
         if given.is_empty() {
             return Err(format!("must not be empty: give {}", Self::HINT));
         }
@@ -150,7 +150,7 @@ impl FieldType for Url {
 }
 
 /// Returns `text` without leading and trailing spaces. Control characters such as line ends stay.
-pub(crate) fn trimmed(text: &str) -> &str {
+pub(crate) fn trim_spaces(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() && !c.is_control())
 }
 

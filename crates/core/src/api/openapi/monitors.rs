@@ -38,7 +38,7 @@ fn monitors() -> Vec<Operation> {
             )
             .errors(REFUSALS)
             .errors(&[ErrorCode::Conflict]),
-        listed(
+        with_paging(
             get("/v2/monitor", "listMonitors").summary("List monitors"),
             "offset",
         )
@@ -69,7 +69,7 @@ fn monitors() -> Vec<Operation> {
                 },
             )
             .errors(&[ErrorCode::Conflict, ErrorCode::InsufficientCredits]),
-        listed(
+        with_paging(
             get("/v2/monitor/{id}/checks", "listMonitorChecks").summary("List checks of a monitor"),
             "offset",
         )
@@ -83,7 +83,7 @@ fn monitors() -> Vec<Operation> {
             "Checks, newest first.",
             Data::new(vec![check(CheckStatus::Completed)]),
         ),
-        listed(
+        with_paging(
             get("/v2/monitor/{id}/checks/{check}", "getMonitorCheck").summary("Get a check with its pages"),
             "skip",
         )
@@ -107,7 +107,7 @@ fn monitors() -> Vec<Operation> {
     ]
 }
 
-fn listed(operation: Operation, offset: &'static str) -> Operation {
+fn with_paging(operation: Operation, offset: &'static str) -> Operation {
     operation
         .query(
             "limit",

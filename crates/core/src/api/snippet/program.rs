@@ -2,7 +2,7 @@
 
 use crate::api::body::{Body, Node};
 use crate::api::command::{RequestCommand, flag};
-use crate::api::snippet::{Call, JSON, KEY_VARIABLE, shell, write};
+use crate::api::snippet::{Call, JSON, KEY_VARIABLE, shell_word, write};
 use serde_json::Value;
 
 impl Call<'_> {
@@ -71,7 +71,7 @@ fn word(text: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || "-_./:,=@%+".contains(c);
     match !text.is_empty() && text.chars().all(is_bare) {
         true => text.to_owned(),
-        false => shell(text),
+        false => shell_word(text),
     }
 }
 

@@ -73,7 +73,7 @@ impl Console {
             reconnects: RwSignal::new(0),
             active: RwSignal::new(Vec::new()),
             sessions: RwSignal::new(Vec::new()),
-            theme: RwSignal::new(Theme::stored()),
+            theme: RwSignal::new(Theme::from_storage()),
             polls: RwSignal::new(0),
             shortcuts_open: RwSignal::new(false),
             palette_open: RwSignal::new(false),

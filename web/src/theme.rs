@@ -23,7 +23,7 @@ impl Theme {
     pub const ALL: [Theme; 3] = [Theme::System, Theme::Light, Theme::Dark];
 
     /// Returns the stored choice, or the default.
-    pub fn stored() -> Self {
+    pub fn from_storage() -> Self {
         storage::read("theme").unwrap_or_default()
     }
 
@@ -75,7 +75,7 @@ impl Density {
     pub const ALL: [Density; 2] = [Density::Comfortable, Density::Compact];
 
     /// Returns the stored choice, or the default.
-    pub fn stored() -> Self {
+    pub fn from_storage() -> Self {
         storage::read("density").unwrap_or_default()
     }
 

@@ -101,7 +101,7 @@ impl Key {
                 _ => return None,
             };
         }
-        let mut key = Key::named(last).or_else(|| Key::character(last))?;
+        let mut key = Key::with_name(last).or_else(|| Key::character(last))?;
         key.modifiers = modifiers;
         if modifiers & (1 | 2 | 4) != 0 {
             key.text = None;
@@ -109,7 +109,7 @@ impl Key {
         Some(key)
     }
 
-    fn named(name: &str) -> Option<Key> {
+    fn with_name(name: &str) -> Option<Key> {
         let (name, text) = match name {
             "Space" => return Key::character(" "),
             "Esc" => ("Escape", None),
@@ -139,10 +139,10 @@ impl Key {
             return None;
         };
         if matches!(character, '\n' | '\r') {
-            return Key::named("Enter");
+            return Key::with_name("Enter");
         }
         if character == '\t' {
-            return Key::named("Tab");
+            return Key::with_name("Tab");
         }
         let upper = character.to_ascii_uppercase();
         let typed_by = |(characters, ..): &&(&str, &str, u32)| characters.contains(character);

@@ -174,7 +174,7 @@ mod tests {
         }
     }
 
-    fn found(page: PageLinks, on: u32) -> PageLinks {
+    fn on_page(page: PageLinks, on: u32) -> PageLinks {
         PageLinks {
             found_on: Some(on),
             ..page
@@ -204,11 +204,11 @@ mod tests {
         // The third page comes from a sitemap; the fifth completed before the page that leads to it.
         let pages = [
             page("/", &["/a", "/b"]),
-            found(page("/a", &["/map"]), 0),
+            on_page(page("/a", &["/map"]), 0),
             page("/map", &["/a"]),
-            found(page("/b", &["/d"]), 1),
-            found(page("/d", &["/"]), 5),
-            found(page("/c", &[]), 1),
+            on_page(page("/b", &["/d"]), 1),
+            on_page(page("/d", &["/"]), 5),
+            on_page(page("/c", &[]), 1),
         ];
         let graph = LinkGraph::of(&pages, 100);
         assert_eq!(graph.parents, [None, Some(0), Some(1), Some(1), Some(5), Some(1)]);
@@ -235,7 +235,7 @@ mod tests {
         let pages = [
             page("/", &["/below"]),
             page("/map", &["/below"]),
-            found(page("/below", &["/map"]), 1),
+            on_page(page("/below", &["/map"]), 1),
         ];
         assert_eq!(LinkGraph::of(&pages, 100).parents, [None, None, Some(1)]);
 

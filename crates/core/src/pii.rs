@@ -168,14 +168,14 @@ impl Redactor {
                 entity: *entity,
             }));
         }
-        let mut spans = merged(spans);
+        let mut spans = merge(spans);
         view.map_back(&mut spans);
         spans
     }
 }
 
 /// Sorts spans and merges overlapping ones under the entity with the lowest rank.
-fn merged(mut spans: Vec<Span>) -> Vec<Span> {
+fn merge(mut spans: Vec<Span>) -> Vec<Span> {
     spans.sort_by_key(|span| (span.start, span.end));
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {

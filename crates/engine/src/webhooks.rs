@@ -233,7 +233,7 @@ impl Engine {
         let started = Instant::now();
         let result = send(
             context,
-            signed(context, spec, payload.to_json(), secret.as_deref()),
+            signed_request(context, spec, payload.to_json(), secret.as_deref()),
         )
         .await;
         let shown = &result.body[..result.body.len().min(limits::WEBHOOK_RESPONSE_SHOWN)];
@@ -257,10 +257,10 @@ fn prepare(context: &Context, event: &DueEvent, secret: Option<&str>) -> Result<
     let spec =
         WebhookSpec::from_json(event.webhook.as_bytes(), name.family()).map_err(|error| error.message)?;
     let body = payload(name, event, &spec)?.to_json();
-    Ok(signed(context, spec, body, secret))
+    Ok(signed_request(context, spec, body, secret))
 }
 
-fn signed(context: &Context, spec: WebhookSpec, body: String, secret: Option<&str>) -> FetchRequest {
+fn signed_request(context: &Context, spec: WebhookSpec, body: String, secret: Option<&str>) -> FetchRequest {
     let deadline = Instant::now() + limits::WEBHOOK_TIMEOUT;
     let signature = secret.map(|secret| webhook::sign(secret.as_bytes(), body.as_bytes()));
     let mut request = FetchRequest::post_json(spec.url, body.into(), deadline.into_std());

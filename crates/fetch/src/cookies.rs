@@ -189,7 +189,7 @@ mod tests {
         jar.store(&url(from), &headers);
     }
 
-    fn sent(from: &str, lines: &[&str], to: &str) -> Option<String> {
+    fn header_sent(from: &str, lines: &[&str], to: &str) -> Option<String> {
         let jar = CookieJar::new();
         store(&jar, from, lines);
         jar.header(&url(to))
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_cookie_is_sent_to_its_host_and_path() {
-        let check = |line: &str, to: &str| sent("http://a.example/dir/page", &[line], to).is_some();
+        let check = |line: &str, to: &str| header_sent("http://a.example/dir/page", &[line], to).is_some();
         assert!(check("k=v", "http://a.example/dir/other"));
         assert!(check("k=v", "http://a.example/dir"));
         assert!(!check("k=v", "http://a.example/directory"));
@@ -209,11 +209,11 @@ mod tests {
         assert!(!check("k=v; Path=/; Domain=a.example", "http://xa.example/"));
         assert!(!check("k=v; Path=/; Domain=example", "http://b.example/"));
         assert!(!check("k=v; Path=/; Domain=b.example", "http://b.example/"));
-        let below = |line: &str, to: &str| sent("http://a.shop.co.uk/", &[line], to).is_some();
+        let below = |line: &str, to: &str| header_sent("http://a.shop.co.uk/", &[line], to).is_some();
         assert!(below("k=v; Domain=shop.co.uk", "http://b.shop.co.uk/"));
         assert!(!below("k=v; Domain=co.uk", "http://other.co.uk/"));
         assert!(!below("k=v; Domain=co.uk", "http://a.shop.co.uk/"));
-        let of_suffix = |to: &str| sent("http://github.io/", &["k=v; Domain=github.io"], to).is_some();
+        let of_suffix = |to: &str| header_sent("http://github.io/", &["k=v; Domain=github.io"], to).is_some();
         assert!(of_suffix("http://github.io/") && !of_suffix("http://other.github.io/"));
         assert!(!check("k=v; Path=/; Secure", "http://a.example/"));
     }
@@ -232,18 +232,18 @@ mod tests {
     #[test]
     fn later_values_replace_and_expired_ones_remove_a_cookie() {
         let from = "https://a.example/";
-        assert_eq!(sent(from, &["k=1", "k=2"], from).unwrap(), "k=2");
-        assert_eq!(sent(from, &["k=1", "k=; Max-Age=0"], from), None);
+        assert_eq!(header_sent(from, &["k=1", "k=2"], from).unwrap(), "k=2");
+        assert_eq!(header_sent(from, &["k=1", "k=; Max-Age=0"], from), None);
         for past in [
             "Thu, 01 Jan 1970 00:00:00 GMT",
             "Thu, 01-Jan-1970 00:00:01 GMT",
             "Thursday, 01-Jan-70 00:00:01 GMT",
         ] {
             let removal = format!("k=; Expires={past}");
-            assert_eq!(sent(from, &["k=1", &removal], from), None);
+            assert_eq!(header_sent(from, &["k=1", &removal], from), None);
         }
         assert_eq!(
-            sent(
+            header_sent(
                 from,
                 &["k=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
                 from
@@ -252,7 +252,7 @@ mod tests {
             "k=1"
         );
         assert_eq!(
-            sent(from, &["a=1", "b=2; Path=/x", "c=3"], "https://a.example/x").unwrap(),
+            header_sent(from, &["a=1", "b=2; Path=/x", "c=3"], "https://a.example/x").unwrap(),
             "b=2; a=1; c=3"
         );
     }
@@ -262,11 +262,11 @@ mod tests {
         let from = "https://a.example/";
         let many: Vec<String> = (0..60).map(|n| format!("k{n}=v")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let header = sent(from, &many, from).unwrap();
+        let header = header_sent(from, &many, from).unwrap();
         assert_eq!(header.split("; ").count(), limits::MAX_COOKIES_PER_HOST);
         assert!(header.contains("k59=v") && !header.contains("k0=v"));
         assert_eq!(
-            sent(
+            header_sent(
                 from,
                 &[&format!("k={}", "x".repeat(limits::MAX_COOKIE_BYTES))],
                 from
@@ -274,21 +274,21 @@ mod tests {
             None
         );
         assert_eq!(
-            sent(
+            header_sent(
                 from,
                 &["__Secure-k=v", "__Host-k=v; Secure; Path=/x", "=v", "novalue"],
                 from
             ),
             None
         );
-        assert!(sent(from, &["__Host-k=v; Secure; Path=/"], from).is_some());
+        assert!(header_sent(from, &["__Host-k=v; Secure; Path=/"], from).is_some());
     }
 
     #[test]
     fn ip_addresses_have_no_domain_cookies() {
-        assert!(sent("http://127.0.0.1/", &["k=v; Domain=0.0.1"], "http://127.0.0.1/").is_none());
+        assert!(header_sent("http://127.0.0.1/", &["k=v; Domain=0.0.1"], "http://127.0.0.1/").is_none());
         assert!(
-            sent(
+            header_sent(
                 "http://127.0.0.1/",
                 &["k=v; Domain=127.0.0.1"],
                 "http://127.0.0.1/"

@@ -36,7 +36,7 @@ pub fn html_to_markdown(html: &str, options: &str) -> Result<String, String> {
 /// Removes everything but the content from the HTML of a page, as the API does.
 #[wasm_bindgen(js_name = cleanHtml)]
 pub fn clean_html(html: &str, options: &str) -> Result<String, String> {
-    cleaned(html, options).map_err(|error| failure(&error))
+    clean(html, options).map_err(|error| failure(&error))
 }
 
 /// Returns every link of a page as a JSON array: absolute, without fragment and duplicates.
@@ -57,7 +57,7 @@ fn markdown(html: &str, options: &str) -> Result<String, ApiError> {
     Ok(page.convert(&options.selection()?).markdown())
 }
 
-fn cleaned(html: &str, options: &str) -> Result<String, ApiError> {
+fn clean(html: &str, options: &str) -> Result<String, ApiError> {
     let options = PageOptions::from_json(options)?;
     let page = HtmlPage::parse(html, &options.url()?);
     Ok(page.convert(&options.selection()?).html())
@@ -68,12 +68,12 @@ fn links(html: &str, options: &str) -> Result<Vec<String>, ApiError> {
 }
 
 fn metadata(html: &str, options: &str) -> Result<BTreeMap<String, Value>, ApiError> {
-    Ok(named(
+    Ok(fields_by_name(
         HtmlPage::parse(html, &PageOptions::from_json(options)?.url()?).metadata(),
     ))
 }
 
-fn named(metadata: PageMetadata) -> BTreeMap<String, Value> {
+fn fields_by_name(metadata: PageMetadata) -> BTreeMap<String, Value> {
     let PageMetadata {
         title,
         description,
@@ -115,7 +115,7 @@ mod tests {
         let text = markdown(HTML, &format!("{{{URL}}}")).unwrap();
         assert!(text.contains("# Spiders") && text.contains("**legs**"), "{text}");
         assert!(text.contains("(https://example.com/legs#all)"), "{text}");
-        let html = cleaned(HTML, &format!("{{{URL}}}")).unwrap();
+        let html = clean(HTML, &format!("{{{URL}}}")).unwrap();
         assert!(html.contains("<b>legs</b>") && !html.contains("Nav"), "{html}");
         let links = links(HTML, &format!("{{{URL}}}")).unwrap();
         assert_eq!(links, ["https://example.com/nav", "https://example.com/legs"]);

@@ -74,7 +74,7 @@ impl PageRenderer {
         converted: Option<Vec<u8>>,
         framed: Option<Vec<u8>>,
     ) -> Result<Vec<String>, String> {
-        self.rendered(response, body, &OtherBodies { converted, framed })
+        self.render_texts(response, body, &OtherBodies { converted, framed })
             .map_err(|error| failure(&error))
     }
 }
@@ -113,7 +113,12 @@ impl PageRenderer {
         Ok(PageRenderer { options, fill })
     }
 
-    fn rendered(&self, response: &str, body: &[u8], other: &OtherBodies) -> Result<Vec<String>, ApiError> {
+    fn render_texts(
+        &self,
+        response: &str,
+        body: &[u8],
+        other: &OtherBodies,
+    ) -> Result<Vec<String>, ApiError> {
         let invalid = |error: serde_json::Error| bad_input(error.to_string());
         let response: PageResponse = serde_json::from_str(response).map_err(invalid)?;
         let fetched = RawPage {
@@ -179,7 +184,7 @@ mod tests {
             serde_json::from_str::<FillResult>(&crate::extract::fill(&input).unwrap()).unwrap()
         };
         let renderer = PageRenderer::create(options, Box::new(fill)).unwrap();
-        let texts = renderer.rendered(RESPONSE, body, other).unwrap();
+        let texts = renderer.render_texts(RESPONSE, body, other).unwrap();
         texts
             .iter()
             .map(|text| serde_json::from_str(text).unwrap())

@@ -77,7 +77,7 @@ fn kind_of(action: &Value) -> ActionKind {
 }
 
 /// Converts an action to another kind, keeping the fields that both kinds have.
-fn converted(action: &Value, kind: ActionKind) -> Value {
+fn convert(action: &Value, kind: ActionKind) -> Value {
     let mut converted = Map::from_iter([("type".to_owned(), Value::from(kind.as_str()))]);
     let shared_fields = of_action(kind)
         .into_iter()
@@ -96,7 +96,7 @@ pub fn action_list(draft: Draft, path: String) -> AnyView {
     let rows = Memo::new(move |_| actions.read().iter().map(kind_of).enumerate().collect::<Vec<_>>());
     let add = move |_| {
         let index = rows.with_untracked(Vec::len);
-        actions.change(|actions| actions.push(converted(&Value::Null, ActionKind::Click)));
+        actions.change(|actions| actions.push(convert(&Value::Null, ActionKind::Click)));
         actions.focus(index);
     };
     let problem = move || draft.own_problem(&actions.path.get_value());
@@ -129,7 +129,7 @@ fn row(actions: ActionEditor, index: usize, kind: ActionKind) -> AnyView {
         if let Some(kind) = ActionKind::parse(&event_target_value(&event)) {
             actions.change(|actions| {
                 if let Some(action) = actions.get_mut(index) {
-                    *action = converted(action, kind);
+                    *action = convert(action, kind);
                 }
             });
             actions.focus(index);
@@ -212,9 +212,9 @@ mod tests {
     fn changing_the_kind_of_an_action_keeps_shared_fields() {
         let click = json!({"type": "click", "selector": "a", "all": true});
         assert_eq!(
-            converted(&click, ActionKind::Scroll),
+            convert(&click, ActionKind::Scroll),
             json!({"type": "scroll", "selector": "a"})
         );
-        assert_eq!(converted(&click, ActionKind::Press), json!({"type": "press"}));
+        assert_eq!(convert(&click, ActionKind::Press), json!({"type": "press"}));
     }
 }

@@ -122,7 +122,7 @@ fn ThemeSetting() -> impl IntoView {
 
 #[component]
 fn DensitySetting() -> impl IntoView {
-    let density = RwSignal::new(Density::stored());
+    let density = RwSignal::new(Density::from_storage());
     view! {
         <Setting name="Density" help="Compact fits more on the screen." id="set-density">
             {choices("set-density", Density::ALL, Density::name, density, Density::choose)}

@@ -94,7 +94,7 @@ impl<'a> Script<'a> {
                 }
                 '\'' | '"' => {
                     self.next_char();
-                    self.quoted(next, word.get_or_insert_default())?;
+                    self.read_quoted(next, word.get_or_insert_default())?;
                 }
                 '\\' => {
                     self.next_char();
@@ -123,7 +123,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    fn quoted(&mut self, mark: char, word: &mut String) -> Result<(), ScriptError> {
+    fn read_quoted(&mut self, mark: char, word: &mut String) -> Result<(), ScriptError> {
         let number = self.number;
         loop {
             match self.next_char() {

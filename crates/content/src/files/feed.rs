@@ -74,7 +74,7 @@ impl Reader {
         match node {
             Node::Start(name, attributes) => self.start(name, &attributes),
             Node::Text(text) => match self.inline_from {
-                Some(_) => self.text.push_str(&escaped(&text)),
+                Some(_) => self.text.push_str(&escape(&text)),
                 None => self.text.push_str(&text),
             },
             Node::End(_) => self.end(),
@@ -155,7 +155,7 @@ impl Entry {
             "author" | "dc:creator" | "name" => self.author = plain(&text),
             name if is_text(name) && (is_whole || !self.is_whole) => {
                 self.is_whole = is_whole;
-                self.text = if is_html { text } else { escaped(&text) };
+                self.text = if is_html { text } else { escape(&text) };
             }
             _ => {}
         }
@@ -220,7 +220,7 @@ fn plain(html: &str) -> String {
     collapse(&parse(html).text_of(0, TITLE_BYTES))
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let mut escaped = Markup::default();
     escaped.text(text);
     escaped.into_html()
@@ -230,7 +230,7 @@ fn start_tag(name: &str, attributes: &Attributes) -> String {
     let mut tag = format!("<{}", name.trim_start_matches("xhtml:"));
     for name in ["href", "src", "alt"] {
         if let Some(value) = attributes.find(name) {
-            tag.push_str(&format!(" {name}=\"{}\"", escaped(value)));
+            tag.push_str(&format!(" {name}=\"{}\"", escape(value)));
         }
     }
     tag + ">"

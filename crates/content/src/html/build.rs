@@ -219,7 +219,7 @@ impl Builder {
         shown_name: u16,
         attributes: Range<usize>,
     ) -> OpenElement {
-        let tag = element.tag.listed();
+        let tag = element.tag.in_arena();
         let id = self.arena.push(Node::element(tag, shown_name, attributes));
         if tag == Tag::Template && self.arena.attr(id, "shadowrootmode").is_some() {
             // The contents of the template are shown.

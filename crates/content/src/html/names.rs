@@ -99,7 +99,7 @@ mod tests {
             assert_eq!(names.get(number as u32), *name);
         }
         for name in &tag::NAMES[Tag::Other as usize + 1..] {
-            let tag = Tag::parsed(name, hash(name));
+            let tag = Tag::parse(name, hash(name));
             assert_ne!(tag, Tag::Other, "{name}");
             let number = names.element(name, tag);
             assert_eq!(names.get(number), *name);

@@ -75,11 +75,11 @@ impl Tag {
     /// Returns the tag of an element with this (lower-case) name.
     #[cfg(feature = "files")]
     pub(crate) fn of(name: &str) -> Tag {
-        Tag::parsed(name, hash(name)).listed()
+        Tag::parse(name, hash(name)).in_arena()
     }
 
     /// Returns the tag that the tree builder uses for a (lower-case) name with this [`hash`].
-    pub(super) fn parsed(name: &str, hash: u32) -> Tag {
+    pub(super) fn parse(name: &str, hash: u32) -> Tag {
         let mut slot = hash as usize % SLOTS;
         loop {
             match TABLE[slot] as usize {
@@ -91,7 +91,7 @@ impl Tag {
     }
 
     /// Returns the tag as it is in the arena: without the names that only the tree builder distinguishes.
-    pub(super) fn listed(self) -> Tag {
+    pub(super) fn in_arena(self) -> Tag {
         if self > Tag::Xmp { Tag::Other } else { self }
     }
 

@@ -216,7 +216,7 @@ mod tests {
         "<p>The harbour was closed for three days after the storm, and the ferries stayed at the quay.";
 
     /// Returns which of `words` are kept in a page whose blocks with one of them are below the cut.
-    fn kept<'a>(kind: PageKind, html: &str, words: &[&'a str]) -> Vec<&'a str> {
+    fn kept_words<'a>(kind: PageKind, html: &str, words: &[&'a str]) -> Vec<&'a str> {
         let dom = parse(&html.replace("TEXT", TEXT));
         let body = dom.first(0, Tag::Body).unwrap();
         let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_term_stays_with_its_definition() {
         let page = "TEXT<dl><div><dt>One<dd><p>The first of them</div><div><dt>Two<dd>No</div></dl>";
-        assert_eq!(kept(PageKind::Other, page, &["One", "Two", "No"]), ["One"]);
+        assert_eq!(kept_words(PageKind::Other, page, &["One", "Two", "No"]), ["One"]);
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
             let words = ["Alpha", "Beta"];
             let expected = if is_kept { &words[..] } else { &[] };
             assert_eq!(
-                kept(PageKind::Other, &format!("TEXT{structure}"), &words),
+                kept_words(PageKind::Other, &format!("TEXT{structure}"), &words),
                 expected,
                 "{structure}"
             );
@@ -273,14 +273,17 @@ mod tests {
     #[test]
     fn a_table_in_a_frame_stays_between_paragraphs() {
         let page = "TEXT<div><div><table><tr><td>Alpha<td>Beta</table></div></div>TEXT";
-        assert_eq!(kept(PageKind::Other, page, &["Alpha", "Beta"]), ["Alpha", "Beta"]);
+        assert_eq!(
+            kept_words(PageKind::Other, page, &["Alpha", "Beta"]),
+            ["Alpha", "Beta"]
+        );
     }
 
     #[test]
     fn a_heading_stays_where_everything_is_named_secondary() {
         let page = "<div class=sidebar><h2>Alpha</h2>TEXT</div>";
-        assert_eq!(kept(PageKind::Other, page, &["Alpha"]), ["Alpha"]);
+        assert_eq!(kept_words(PageKind::Other, page, &["Alpha"]), ["Alpha"]);
         let beside = "TEXT TEXT<div class=sidebar><h2>Alpha</h2></div>TEXT";
-        assert!(kept(PageKind::Other, beside, &["Alpha"]).is_empty());
+        assert!(kept_words(PageKind::Other, beside, &["Alpha"]).is_empty());
     }
 }

@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    fn settled(offer: &Offer, outcome: SettledOutcome) -> SettledUrl {
+    fn settle(offer: &Offer, outcome: SettledOutcome) -> SettledUrl {
         SettledUrl {
             key: offer.key,
             url: offer.url.clone(),
@@ -221,8 +221,8 @@ mod tests {
             Batch {
                 number: 2,
                 settled: vec![
-                    settled(&offers[0], SettledOutcome::Dropped(None)),
-                    settled(&offers[1], page),
+                    settle(&offers[0], SettledOutcome::Dropped(None)),
+                    settle(&offers[1], page),
                 ],
                 end: Some(JobEnd::Completed),
                 ..Batch::default()
@@ -262,7 +262,7 @@ mod tests {
         let end = restored.commit(
             Batch {
                 number: 2,
-                settled: vec![settled(&offers[0], SettledOutcome::Dropped(None))],
+                settled: vec![settle(&offers[0], SettledOutcome::Dropped(None))],
                 end: Some(JobEnd::Completed),
                 ..Batch::default()
             },

@@ -83,7 +83,7 @@ fn pieces(line: &str) -> Vec<Piece> {
             rest = rest.trim_start();
             continue;
         }
-        if let Some((inside, behind)) = quoted(rest) {
+        if let Some((inside, behind)) = split_quoted(rest) {
             pieces.push(Piece::Word(Word {
                 text: inside.to_owned(),
                 lower: String::new(),
@@ -137,7 +137,7 @@ fn pieces(line: &str) -> Vec<Piece> {
 }
 
 /// Returns the quoted text at the start of `text`, and what follows it.
-fn quoted(text: &str) -> Option<(&str, &str)> {
+fn split_quoted(text: &str) -> Option<(&str, &str)> {
     let first = text.chars().next()?;
     let (_, close) = QUOTES.iter().find(|(open, _)| *open == first)?;
     let inside = &text[first.len_utf8()..];

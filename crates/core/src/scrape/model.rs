@@ -118,10 +118,10 @@ impl ModelInput {
     pub fn fill_without_model(&self, task: &ModelTask<'_>, document: &mut Document, because: &str) {
         match task {
             ModelTask::Json { .. } => {
-                document.json = stated(self.json.as_ref(), "`json`", document, because);
+                document.json = take_stated(self.json.as_ref(), "`json`", document, because);
             }
             ModelTask::Tracked { .. } => {
-                document.tracked = stated(
+                document.tracked = take_stated(
                     self.tracked.as_ref(),
                     "The data of `changeTracking`",
                     document,
@@ -142,7 +142,7 @@ impl ModelInput {
     }
 }
 
-fn stated(
+fn take_stated(
     filled: Option<&FillResult>,
     subject: &str,
     document: &mut Document,

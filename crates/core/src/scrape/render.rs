@@ -333,7 +333,7 @@ pub(super) fn from_html(
     }
     let links = parsed.crawl_links();
     let (signs, redirect) = (Some(parsed.render_signals(ENOUGH_TEXT)), parsed.redirect());
-    let model_input = stated(&|| parsed.facts(), url, &document.metadata, options, fill_schema);
+    let model_input = extract_stated(&|| parsed.facts(), url, &document.metadata, options, fill_schema);
     drop(content);
     if wants(FormatKind::RawHtml) {
         document.raw_html = Some(text.into_owned());
@@ -365,7 +365,7 @@ fn offers(document: &mut Document, facts: &Facts, url: &Url, options: &ScrapeOpt
 }
 
 /// Extracts the data stated on a page for the schemas in the options.
-fn stated(
+fn extract_stated(
     facts: &dyn Fn() -> Facts,
     url: &Url,
     about: &Metadata,
@@ -417,7 +417,7 @@ fn text(
     }
     let facts = || facts_of_text(&text, language);
     offers(&mut document, &facts(), page.url, options);
-    let model_input = stated(&facts, page.url, &document.metadata, options, fill_schema);
+    let model_input = extract_stated(&facts, page.url, &document.metadata, options, fill_schema);
     if options.wants(FormatKind::RawHtml) {
         document.raw_html = Some(text.into_owned());
     }

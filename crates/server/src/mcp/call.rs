@@ -97,7 +97,7 @@ impl Call<'_> {
             ToolKind::Request(command) => self.request(command, &arguments, body).await?,
             ToolKind::Other(OtherTool::Parse) => self.parse(&arguments, body).await?,
             ToolKind::Other(OtherTool::DocsSearch) => {
-                checked::<DocsSearchRequest>(&body)?;
+                check_body::<DocsSearchRequest>(&body)?;
                 let response = self.client.post("/v2/support/docs-search", &body).await?;
                 let mut result = ToolResult::new(value_text(&response["answer"]));
                 let sources = response["evidence"].as_array().into_iter().flatten();
@@ -108,17 +108,17 @@ impl Call<'_> {
                 result
             }
             ToolKind::Other(OtherTool::Interact) => {
-                checked::<InteractRequest>(&body)?;
+                check_body::<InteractRequest>(&body)?;
                 let path = format!("/v2/scrape/{}/interact", arguments.id()?);
                 executed(&self.client.post(&path, &body).await?)
             }
             ToolKind::Other(OtherTool::BrowserExecute) => {
-                checked::<ExecuteRequest>(&body)?;
+                check_body::<ExecuteRequest>(&body)?;
                 let path = format!("/v2/browser/{}/execute", arguments.id()?);
                 executed(&self.client.post(&path, &body).await?)
             }
             ToolKind::Other(OtherTool::Browser) => {
-                checked::<BrowserRequest>(&body)?;
+                check_body::<BrowserRequest>(&body)?;
                 opened(&self.client.post("/v2/browser", &body).await?)
             }
             ToolKind::Other(OtherTool::InteractStop) => ended(
@@ -199,7 +199,7 @@ impl Call<'_> {
     }
 
     async fn parse(&self, arguments: &ToolArguments, body: Value) -> anyhow::Result<ToolResult> {
-        checked::<ParseOptions>(&body)?;
+        check_body::<ParseOptions>(&body)?;
         let response = self.form(arguments, &body)?.send(self.client).await?;
         Ok(self.page(&response).await)
     }
@@ -363,7 +363,7 @@ impl Call<'_> {
 }
 
 /// Checks the body of a request.
-fn checked<W: Wire>(body: &Value) -> anyhow::Result<()> {
+fn check_body<W: Wire>(body: &Value) -> anyhow::Result<()> {
     W::from_value(body.clone())
         .map(drop)
         .map_err(|error| problems(&error))

@@ -13,7 +13,7 @@ use harvestman_core::limits::{DEFAULT_MONITOR_LIMIT, MAX_MONITOR_LIMIT};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::sessions::{checked, id, id_of, print, with_output};
+use super::sessions::{check_body, id, id_of, print, with_output};
 use crate::limits;
 use crate::request::api_client::ApiClient;
 use crate::request::output::Output;
@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
             .about("Create a monitor and print its id; --json prints the whole monitor")
             .arg(urls())
             .args(arguments(&MonitorRequest::fields())),
-        listed(
+        with_paging(
             Command::new("list").about("List monitors, newest first, one line of JSON each"),
             MonitorStatus::WORDS,
         ),
@@ -49,7 +49,7 @@ pub(crate) fn command() -> Command {
             .about("Start a check now, wait for its end and print it")
             .arg(monitor())
             .arg(no_wait.help("Print the id of the check and do not wait for it")),
-        listed(
+        with_paging(
             Command::new("checks")
                 .about("List the checks of a monitor, newest first, one line of JSON each")
                 .arg(monitor()),
@@ -94,7 +94,7 @@ fn status(words: &[&'static str]) -> Arg {
         .help("List only monitors in this state")
 }
 
-fn listed(command: Command, words: &[&'static str]) -> Command {
+fn with_paging(command: Command, words: &[&'static str]) -> Command {
     let number = |name: &'static str| Arg::new(name).long(name).value_name("NUMBER");
     let limit = number("limit").value_parser(value_parser!(u64).range(1..=MAX_MONITOR_LIMIT));
     let offset = number("offset").value_parser(value_parser!(u64));
@@ -111,7 +111,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let (verb, given) = given.subcommand().context("the parser requires a subcommand")?;
     let client = ApiClient::of(given)?;
     if verb == "create" {
-        let body = checked::<MonitorRequest>(body(&MonitorRequest::fields(), given))?;
+        let body = check_body::<MonitorRequest>(body(&MonitorRequest::fields(), given))?;
         let response = client.post("/v2/monitor", &body).await?;
         print(&response, &response["data"]["id"], given)?;
         return Ok(ExitCode::SUCCESS);
@@ -127,7 +127,7 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<ExitCode> {
             print(&response, &response["data"], given)?;
         }
         "update" => {
-            let body = checked::<MonitorChange>(body(&MonitorChange::fields(), given))?;
+            let body = check_body::<MonitorChange>(body(&MonitorChange::fields(), given))?;
             let response = client.patch(&path, &body).await?;
             print(&response, &response["data"], given)?;
         }

@@ -135,7 +135,7 @@ pub(crate) async fn interact(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     }
     let mut body = flags::values(&InteractRequest::fields(), given);
     add_words(&mut body, "prompt", given);
-    executed(&client, &path, checked::<InteractRequest>(body)?, given).await
+    executed(&client, &path, check_body::<InteractRequest>(body)?, given).await
 }
 
 /// Runs `harvestman browser`.
@@ -145,7 +145,7 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     match verb {
         "open" => {
             let fields = BrowserRequest::fields();
-            let body = checked::<BrowserRequest>(flags::values(&fields, given))?;
+            let body = check_body::<BrowserRequest>(flags::values(&fields, given))?;
             let response = client.post("/v2/browser", &body).await?;
             print(&response, &response["id"], given)?;
             Ok(ExitCode::SUCCESS)
@@ -157,7 +157,7 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
             }
             add_words(&mut body, "code", given);
             let path = format!("/v2/browser/{}/execute", id_of(given)?);
-            executed(&client, &path, checked::<ExecuteRequest>(body)?, given).await
+            executed(&client, &path, check_body::<ExecuteRequest>(body)?, given).await
         }
         "list" => {
             let status = given.get_one::<String>("status");
@@ -169,7 +169,7 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         "extend" => {
-            let body = checked::<ExtendRequest>(flags::values(&ExtendRequest::fields(), given))?;
+            let body = check_body::<ExtendRequest>(flags::values(&ExtendRequest::fields(), given))?;
             let path = format!("/v2/browser/{}/extend", id_of(given)?);
             let response = client.post(&path, &body).await?;
             print(&response, &response["expiresAt"], given)?;
@@ -213,7 +213,7 @@ fn add_words(body: &mut Map<String, Value>, field: &str, given: &ArgMatches) {
 }
 
 /// Returns the body if it is valid.
-pub(super) fn checked<W: Wire>(body: Map<String, Value>) -> Result<Value, Usage> {
+pub(super) fn check_body<W: Wire>(body: Map<String, Value>) -> Result<Value, Usage> {
     let body = Value::Object(body);
     match W::from_value(body.clone()) {
         Ok(_) => Ok(body),

@@ -95,7 +95,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
     let mut rest = labels.strip_suffix('}')?;
     let mut labels = Vec::new();
     while let Some((label, after)) = rest.split_once("=\"") {
-        let (text, after) = quoted(after)?;
+        let (text, after) = read_quoted(after)?;
         labels.push((label, text));
         rest = after.strip_prefix(',').unwrap_or(after);
     }
@@ -103,7 +103,7 @@ fn sample(line: &str) -> Option<Sample<'_>> {
 }
 
 /// Reads the text up to the closing quote, and returns what follows it.
-fn quoted(text: &str) -> Option<(String, &str)> {
+fn read_quoted(text: &str) -> Option<(String, &str)> {
     let mut value = String::new();
     let mut characters = text.char_indices();
     while let Some((at, character)) = characters.next() {

@@ -273,7 +273,7 @@ impl Arena {
     /// Returns the arena in document order.
     pub(super) fn freeze(mut self, truncated: bool, input_bytes: usize) -> Dom {
         if let Some(links) = self.links.take() {
-            self.nodes = sorted(&self.nodes, &links);
+            self.nodes = in_document_order(&self.nodes, &links);
         }
         for id in (1..self.nodes.len()).rev() {
             let node = self.nodes[id];
@@ -314,7 +314,7 @@ fn measure(text: &str) -> (u32, bool) {
 }
 
 /// Returns the linked nodes in document order. Follows the links, so depth costs nothing.
-fn sorted(from: &[Node], links: &[Links]) -> Vec<Node> {
+fn in_document_order(from: &[Node], links: &[Links]) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(from.len());
     let (mut at, mut parent) = (0, 0);
     loop {

@@ -49,12 +49,12 @@ pub(super) fn read(rest: &[u8], in_attribute: bool) -> Option<(usize, Characters
         .take_while(|byte| byte.is_ascii_alphanumeric())
         .count();
     if rest.get(length) == Some(&b';')
-        && let Some((_, characters)) = named(&rest[..length])
+        && let Some((_, characters)) = named_characters(&rest[..length])
     {
         return Some((length + 1, characters));
     }
     for length in (2..=length.min(LONGEST_BARE)).rev() {
-        if let Some((true, characters)) = named(&rest[..length]) {
+        if let Some((true, characters)) = named_characters(&rest[..length]) {
             let next = rest.get(length);
             let continues = next.is_some_and(|&byte| byte == b'=' || byte.is_ascii_alphanumeric());
             return (!in_attribute || !continues).then_some((length, characters));
@@ -64,7 +64,7 @@ pub(super) fn read(rest: &[u8], in_attribute: bool) -> Option<(usize, Characters
 }
 
 /// Returns the characters of a name, and whether it needs no semicolon.
-fn named(name: &[u8]) -> Option<(bool, Characters)> {
+fn named_characters(name: &[u8]) -> Option<(bool, Characters)> {
     match name {
         b"amp" => return Some((true, ['&', '\0'])),
         b"nbsp" => return Some((true, ['\u{a0}', '\0'])),
@@ -131,7 +131,7 @@ mod tests {
         for line in NAMES.lines() {
             let name = line.split([' ', '*']).next().unwrap();
             assert!(name.len() < LONGEST, "{name}");
-            let (bare, characters) = named(name.as_bytes()).unwrap();
+            let (bare, characters) = named_characters(name.as_bytes()).unwrap();
             assert!(characters[0] != '\0', "{name}");
             assert_eq!(bare, line.contains('*'), "{name}");
             assert!(!bare || name.len() <= LONGEST_BARE, "{name}");

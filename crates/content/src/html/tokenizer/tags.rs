@@ -117,7 +117,7 @@ impl<S: TokenSink> Tokenizer<'_, S> {
             Some(name) => name,
             None => &self.input[self.name.clone()],
         };
-        self.token.tag = Tag::parsed(name, hash);
+        self.token.tag = Tag::parse(name, hash);
         self.token.name = self.sink.arena().names.element(name, self.token.tag);
         self.token.self_closing = false;
         self.token.truncated = false;

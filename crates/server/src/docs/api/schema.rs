@@ -41,7 +41,7 @@ impl<'d> Schemas<'d> {
 
     /// Renders the fields of an object, or the type of any other schema.
     pub(super) fn fields_of(&mut self, schema: &'d Value) -> String {
-        let object = self.resolved(schema);
+        let object = self.resolve_reference(schema);
         match object["properties"].is_object() {
             true => self.fields(object),
             false => match self.type_of(schema).as_str() {
@@ -70,7 +70,7 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    fn resolved(&self, schema: &'d Value) -> &'d Value {
+    fn resolve_reference(&self, schema: &'d Value) -> &'d Value {
         match schema["$ref"].as_str() {
             Some(reference) => resolve(self.document, reference),
             None => schema,
@@ -95,7 +95,7 @@ impl<'d> Schemas<'d> {
             true => "<small class=\"required\">required</small>",
             false => "",
         };
-        let bounds = bounds(schema).or_else(|| bounds(self.resolved(schema)));
+        let bounds = bounds(schema).or_else(|| bounds(self.resolve_reference(schema)));
         let bounds = bounds.map_or_else(String::new, |bounds| {
             format!("<small>{}</small>", escape(&bounds))
         });
@@ -143,9 +143,12 @@ impl<'d> Schemas<'d> {
             return words.iter().map(code).collect::<Vec<_>>().join(", ");
         }
         match &schema["type"] {
-            Value::String(kind) => self.named(kind, schema),
+            Value::String(kind) => self.type_name(kind, schema),
             Value::Array(kinds) => {
-                let names: Vec<String> = kinds.iter().map(|kind| self.named(text(kind), schema)).collect();
+                let names: Vec<String> = kinds
+                    .iter()
+                    .map(|kind| self.type_name(text(kind), schema))
+                    .collect();
                 names.join(" or ")
             }
             _ => "any".to_owned(),
@@ -153,7 +156,7 @@ impl<'d> Schemas<'d> {
     }
 
     /// Returns the type of a schema with this `type`.
-    fn named(&mut self, kind: &str, schema: &'d Value) -> String {
+    fn type_name(&mut self, kind: &str, schema: &'d Value) -> String {
         match (
             kind,
             &schema["items"],

@@ -7,7 +7,7 @@ use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::{Call, ToolArguments, checked};
+use super::{Call, ToolArguments, check_body};
 use crate::limits;
 use crate::mcp::tool_result::{ToolResult, value_text};
 use crate::mcp::tools::{MonitorTool, names};
@@ -26,7 +26,7 @@ impl Call<'_> {
         };
         match tool {
             MonitorTool::Create => {
-                checked::<MonitorRequest>(&body)?;
+                check_body::<MonitorRequest>(&body)?;
                 Ok(described(&client.post("/v2/monitor", &body).await?["data"]))
             }
             MonitorTool::List => {
@@ -37,7 +37,7 @@ impl Call<'_> {
                 Ok(ToolResult::new(value_text(&response["data"])))
             }
             MonitorTool::Update => {
-                checked::<MonitorChange>(&body)?;
+                check_body::<MonitorChange>(&body)?;
                 let path = format!("/v2/monitor/{}", arguments.id()?);
                 Ok(described(&client.patch(&path, &body).await?["data"]))
             }

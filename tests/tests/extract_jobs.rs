@@ -242,6 +242,11 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
         warning(&status).contains("does not match the schema: /price is required"),
         "{status}"
     );
+    let urls = [site.url("/shop/cup"), "http://127.0.0.1:9/*".to_owned()];
+    let status = extracted(&server, &json!({ "urls": urls, "schema": schema() })).await;
+    assert!(warning(&status).contains("Cannot list the pages of"), "{status}");
+    assert_eq!(status["creditsUsed"], 1);
+
     let closed = json!({ "urls": ["http://127.0.0.1:9/"], "schema": schema() });
     let response = server.post("/v2/extract", &closed).await;
     if response.status == 200 {

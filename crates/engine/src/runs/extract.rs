@@ -183,9 +183,11 @@ impl Extract<'_> {
                 self.context, self.lease, &self.request, &site, room, self.deadline,
             )
             .await;
-            self.outcome.spend(self.context, self.lease, billing::MAP_CREDITS);
             match below {
-                Ok(pages) => pages.into_iter().for_each(|url| add_url(&mut urls, url.into())),
+                Ok(pages) => {
+                    self.outcome.spend(self.context, self.lease, billing::MAP_CREDITS);
+                    pages.into_iter().for_each(|url| add_url(&mut urls, url.into()));
+                }
                 Err(error) => {
                     self.outcome.warn(format!(
                         "Cannot list the pages of {}: {}",

@@ -81,6 +81,44 @@ fn a_word_document_keeps_its_structure() {
 }
 
 #[test]
+fn a_list_of_a_word_document_with_a_larger_indent_is_nested() {
+    let item = |list: u8, text: &str| {
+        format!(
+            "<w:p><w:pPr><w:numPr><w:numId w:val=\"{list}\"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+        )
+    };
+    let body = [
+        item(2, "Herons"),
+        item(3, "Grey"),
+        item(3, "Purple"),
+        item(2, "Egrets"),
+        item(4, "They are white."),
+        item(1, "Storks"),
+        paragraph("", "And:"),
+        item(2, "Ibises"),
+        item(3, "Sacred"),
+    ];
+    check(
+        FileType::Docx,
+        &docx(&body.concat()),
+        expect![[r#"
+            1. Herons
+               3. Grey
+               4. Purple
+            2. Egrets
+
+               They are white.
+
+            - Storks
+
+            And:
+
+            3. Ibises
+               5. Sacred"#]],
+    );
+}
+
+#[test]
 fn equations_of_a_word_document_are_formulas() {
     let run = |text: &str| {
         let style = if text.len() > 1 { "p" } else { "i" };

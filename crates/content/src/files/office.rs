@@ -4,7 +4,9 @@
 mod empty_columns;
 mod equations;
 mod hidden_cells;
+mod lists;
 mod long_sheets;
+mod new_lists;
 mod old_lists;
 mod old_workbook;
 mod time;
@@ -49,8 +51,13 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     if let Some(workbook) = document.as_xls() {
         old_workbook::set_time_formats(body, workbook, &mut ir);
     }
-    if document.as_doc().is_some() {
-        old_lists::divide(body, &mut ir);
+    let places = match (document.as_docx(), document.as_doc()) {
+        (Some(document), _) => Some(new_lists::places(document)),
+        (_, Some(_)) => old_lists::places(body),
+        _ => None,
+    };
+    if let Some(places) = places {
+        lists::rebuild(&places, &mut ir);
     }
     let narrowed = document.as_xlsx().and_then(empty_columns::removed);
     if let Some(workbook) = &narrowed {
@@ -355,7 +362,12 @@ impl Writer {
         for ListItem { content, nested } in &list.items {
             self.html.open("li");
             match content.as_slice() {
-                [Element::Paragraph(only)] => self.inline(&only.content, false),
+                [Element::Paragraph(only), lists @ ..]
+                    if lists.iter().all(|list| matches!(list, Element::List(_))) =>
+                {
+                    self.inline(&only.content, false);
+                    self.blocks(lists);
+                }
                 content => self.blocks(content),
             }
             if let Some(nested) = nested {

@@ -211,8 +211,9 @@ fn package(
     archive(&entries)
 }
 
-/// Returns a Word document with this body. It may use the styles `Title`, `Heading1`, `Heading2`, `Code` and
-/// `Quote`, the lists 1 (bullets) and 2 (numbers), and the link `rId9`.
+/// Returns a Word document with this body. It may use the styles `Title`, `Heading1`, `Heading2`, `Code`, `Quote` and,
+/// for characters, `VerbatimChar`; the lists 1 (bullets), 2 (numbers), 3 (numbers from 3, indented) and 4 (no markers);
+/// and the link `rId9`.
 pub fn docx(body: &str) -> Vec<u8> {
     let w = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
     let document = format!("<w:document {w} xmlns:r=\"{OFFICE}\"><w:body>{body}</w:body></w:document>");
@@ -230,19 +231,24 @@ pub fn docx(body: &str) -> Vec<u8> {
         style("Code", "Source Code", None),
         style("Quote", "Quote", None),
     ];
-    let styles = format!("<w:styles {w}>{}</w:styles>", styles.concat());
-    let list = |id: u8, format: &str, text: &str| {
+    let code = "<w:style w:type=\"character\" w:styleId=\"VerbatimChar\"><w:name w:val=\"Verbatim Char\"/></w:style>";
+    let styles = format!("<w:styles {w}>{}{code}</w:styles>", styles.concat());
+    let list = |id: u8, start: u8, format: &str, text: &str, indent: u16| {
         format!(
-            "<w:abstractNum w:abstractNumId=\"{id}\"><w:lvl w:ilvl=\"0\"><w:start w:val=\"1\"/>\
-             <w:numFmt w:val=\"{format}\"/><w:lvlText w:val=\"{text}\"/></w:lvl></w:abstractNum>"
+            "<w:abstractNum w:abstractNumId=\"{id}\"><w:lvl w:ilvl=\"0\"><w:start w:val=\"{start}\"/>\
+             <w:numFmt w:val=\"{format}\"/><w:lvlText w:val=\"{text}\"/><w:pPr><w:ind w:left=\"{indent}\"/></w:pPr></w:lvl></w:abstractNum>"
         )
     };
-    let numbering = format!(
-        "<w:numbering {w}>{}{}<w:num w:numId=\"1\"><w:abstractNumId w:val=\"1\"/></w:num>\
-         <w:num w:numId=\"2\"><w:abstractNumId w:val=\"2\"/></w:num></w:numbering>",
-        list(1, "bullet", "\u{2022}"),
-        list(2, "decimal", "%1.")
-    );
+    let lists = [
+        list(1, 1, "bullet", "\u{2022}", 360),
+        list(2, 1, "decimal", "%1.", 360),
+        list(3, 3, "decimal", "%1.", 720),
+        list(4, 1, "bullet", " ", 360),
+    ];
+    let uses = (1..=lists.len())
+        .map(|id| format!("<w:num w:numId=\"{id}\"><w:abstractNumId w:val=\"{id}\"/></w:num>"));
+    let uses: String = uses.collect();
+    let numbering = format!("<w:numbering {w}>{}{uses}</w:numbering>", lists.concat());
     package(
         "word/document.xml",
         "wordprocessingml.document",

@@ -1,12 +1,13 @@
 //! Lists in documents of Word before 2007. `office_oxide` takes adjacent lists for one, and bullets for numbers. This
-//! module reads to which list each paragraph belongs ([MS-DOC]), and divides the lists again.
+//! module reads to which list each paragraph belongs ([MS-DOC]).
 
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::ops::Range;
 
 use office_oxide::cfb::CfbReader;
-use office_oxide::ir::{DocumentIR, Element, List, ListItem};
+
+use super::lists::{Counter, Place};
 
 /// Places in the file information block (section 2.5): length of the main text; offset and length of the tables of
 /// paragraphs, pieces of text, lists, and uses of lists.
@@ -20,108 +21,8 @@ const PAGE: usize = 512;
 /// Number formats without numbers: bullets and nothing (section 2.9.191).
 const UNNUMBERED: [u8; 2] = [0x17, 0xFF];
 
-/// The list that an item belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Place {
-    /// Number of the use of a list, from 1.
-    list: u16,
-    level: u8,
-    is_numbered: bool,
-}
-
-/// Divides the lists of a document. Leaves them as they are if the file does not say which items they have.
-pub(super) fn divide(body: &[u8], ir: &mut DocumentIR) {
-    let Some(places) = places(body) else { return };
-    let mut rest = places.as_slice();
-    let mut divided = Vec::new();
-    let mut last_numbers = HashMap::new();
-    for element in ir.sections.iter_mut().flat_map(|section| &mut section.elements) {
-        if let Element::List(list) = element {
-            let mut contents = Vec::new();
-            flatten(list, &mut contents);
-            let Some((own, after)) = rest.split_at_checked(contents.len()) else {
-                return;
-            };
-            rest = after;
-            let mut items = own.iter().copied().zip(contents).peekable();
-            divided.push(build(&mut items, 0, &mut last_numbers));
-        }
-    }
-    if !rest.is_empty() {
-        return;
-    }
-    let mut divided = divided.into_iter();
-    for section in &mut ir.sections {
-        let elements = std::mem::take(&mut section.elements);
-        for element in elements {
-            match element {
-                Element::List(_) => section
-                    .elements
-                    .extend(divided.next().into_iter().flatten().map(Element::List)),
-                element => section.elements.push(element),
-            }
-        }
-    }
-}
-
-/// Collects the contents of all items.
-fn flatten(list: &List, contents: &mut Vec<Vec<Element>>) {
-    for item in &list.items {
-        contents.push(item.content.clone());
-        if let Some(nested) = &item.nested {
-            flatten(nested, contents);
-        }
-    }
-}
-
-/// Builds lists from items of a level and deeper. A list that was interrupted goes on counting.
-fn build(
-    items: &mut std::iter::Peekable<impl Iterator<Item = (Place, Vec<Element>)>>,
-    level: u8,
-    last_numbers: &mut HashMap<u16, u32>,
-) -> Vec<List> {
-    let mut lists: Vec<List> = Vec::new();
-    let mut last = Place::default();
-    while let Some((place, _)) = items.peek()
-        && place.level >= level
-    {
-        let place = *place;
-        if place.level > level
-            && let Some(item) = lists.last_mut().and_then(|list| list.items.last_mut())
-        {
-            let mut nested = build(items, place.level, last_numbers);
-            if nested.len() == 1 {
-                item.nested = nested.pop();
-            } else {
-                item.content.extend(nested.into_iter().map(Element::List));
-            }
-            continue;
-        }
-        let Some((_, content)) = items.next() else { break };
-        let last_number = last_numbers.entry(place.list).or_default();
-        if place.level == 0 {
-            *last_number += 1;
-        }
-        if lists.is_empty() || (place.list, place.is_numbered) != (last.list, last.is_numbered) {
-            lists.push(List {
-                ordered: place.is_numbered,
-                start_number: (place.level == 0).then_some(*last_number),
-                ..List::default()
-            });
-            last = place;
-        }
-        if let Some(list) = lists.last_mut() {
-            list.items.push(ListItem {
-                content,
-                nested: None,
-            });
-        }
-    }
-    lists
-}
-
 /// Returns the places of the items in the main text, in order.
-fn places(body: &[u8]) -> Option<Vec<Place>> {
+pub(super) fn places(body: &[u8]) -> Option<Vec<Place>> {
     let mut file = CfbReader::new(Cursor::new(body)).ok()?;
     let main = file.open_stream("WordDocument").ok()?;
     // Versions before 97 have another file information block.
@@ -144,6 +45,7 @@ fn places(body: &[u8]) -> Option<Vec<Place>> {
     )?;
     let mut paragraphs = paragraphs(&main, table(PARAGRAPHS)?)?;
     paragraphs.sort_by_key(|(end, _)| *end);
+    let mut counter = Counter::default();
     let mut places = Vec::new();
     for piece in pieces(table(PIECES)?, u32_at(&main, TEXT_LENGTH)?)? {
         let from = paragraphs.partition_point(|(end, _)| *end <= piece.start);
@@ -151,9 +53,10 @@ fn places(body: &[u8]) -> Option<Vec<Place>> {
         places.extend(inside.filter_map(|(_, use_and_level)| {
             let (list, level) = (*use_and_level)?;
             Some(Place {
-                list,
+                list: u32::from(list),
                 level,
                 is_numbered: lists.is_numbered(list, level),
+                number: Some(counter.next(list, level, 1)),
             })
         }));
     }
@@ -338,38 +241,6 @@ mod tests {
         assert_eq!(
             [1, 2, 3].map(|list| lists.is_numbered(list, 0)),
             [true, false, false]
-        );
-    }
-
-    #[test]
-    fn adjacent_lists_are_divided_and_an_interrupted_one_counts_on() {
-        let place = |list, level, is_numbered| Place {
-            list,
-            level,
-            is_numbered,
-        };
-        let mut last_numbers = HashMap::new();
-        let mut lists = |places: &[Place]| {
-            let mut items = places.iter().map(|place| (*place, Vec::new())).peekable();
-            let lists = build(&mut items, 0, &mut last_numbers);
-            let list = |list: &List| {
-                let nested = list
-                    .items
-                    .iter()
-                    .map(|item| item.nested.as_ref().map_or(0, |nested| nested.items.len()));
-                (list.ordered, list.start_number, nested.collect::<Vec<_>>())
-            };
-            lists.iter().map(list).collect::<Vec<_>>()
-        };
-        let (bullet, inner, number) = (place(1, 0, false), place(1, 1, true), place(2, 0, true));
-        assert_eq!(
-            lists(&[bullet, inner, inner, bullet, number]),
-            [(false, Some(1), vec![2, 0]), (true, Some(1), vec![0])]
-        );
-        assert_eq!(lists(&[number]), [(true, Some(2), vec![0])]);
-        assert_eq!(
-            lists(&[inner, bullet]),
-            [(true, None, vec![0]), (false, Some(3), vec![0])]
         );
     }
 }

@@ -36,6 +36,8 @@ fn a_word_document_keeps_its_structure() {
         "<w:p><w:r><w:t xml:space=\"preserve\">They </w:t></w:r><w:r><w:rPr><w:b/></w:rPr><w:t>wade</w:t></w:r>\
          <w:r><w:t xml:space=\"preserve\"> &amp; </w:t></w:r><w:hyperlink r:id=\"rId9\"><w:r><w:t>fish</w:t></w:r></w:hyperlink></w:p>"
             .to_owned(),
+        "<w:p><w:r><w:t xml:space=\"preserve\">Call </w:t></w:r><w:r><w:rPr><w:rStyle w:val=\"VerbatimChar\"/></w:rPr><w:t>wade()</w:t></w:r></w:p>"
+            .to_owned(),
         paragraph("Heading2", "Kinds"),
         item(1, "Grey"),
         item(1, "Purple"),
@@ -58,6 +60,8 @@ fn a_word_document_keeps_its_structure() {
         # Herons
 
         They **wade** & [fish](https://herons.test/)
+
+        Call `wade()`
 
         ## Kinds
 

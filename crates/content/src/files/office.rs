@@ -1,6 +1,7 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod code_styles;
 mod empty_columns;
 mod equations;
 mod hidden_cells;
@@ -23,6 +24,7 @@ use office_oxide::{Document, DocumentFormat, OfficeError};
 
 use self::equations::Equations;
 use self::long_sheets::LongSheets;
+use super::archive::Archive;
 use super::markup::Markup;
 use super::{FileDocument, FileError, FilePage, FileType};
 use crate::limits;
@@ -39,7 +41,9 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     };
     let mut equations = Equations::default();
     let changed = match format {
-        DocumentFormat::Docx | DocumentFormat::Pptx => equations.mark(body),
+        DocumentFormat::Docx | DocumentFormat::Pptx => Archive::open(body).ok().and_then(|archive| {
+            archive.changed(|part| code_styles::mark(part).or_else(|| equations.mark(part)))
+        }),
         DocumentFormat::Xlsx => hidden_cells::removed(body),
         _ => None,
     };
@@ -491,6 +495,7 @@ impl Writer {
             ("del", span.strikethrough),
             ("sup", is_at(span, VerticalAlign::Superscript)),
             ("sub", is_at(span, VerticalAlign::Subscript)),
+            ("code", code_styles::is_marked(span)),
         ]
         .into_iter()
         .filter_map(|(tag, on)| (on && !text.trim().is_empty()).then_some(tag))
@@ -525,6 +530,7 @@ fn same_format(a: &TextSpan, b: &TextSpan) -> bool {
     let is_script = |span| [VerticalAlign::Superscript, VerticalAlign::Subscript].map(|at| is_at(span, at));
     (a.bold, a.italic, a.strikethrough, &a.hyperlink) == (b.bold, b.italic, b.strikethrough, &b.hyperlink)
         && is_script(a) == is_script(b)
+        && code_styles::is_marked(a) == code_styles::is_marked(b)
 }
 
 fn is_at(span: &TextSpan, position: VerticalAlign) -> bool {

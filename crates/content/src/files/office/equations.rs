@@ -1,7 +1,6 @@
 //! Equations of Word and PowerPoint files. `office_oxide` keeps nothing but their characters. So each is replaced
 //! with a mark before the file is read, and written as MathML where the mark comes out.
 
-use crate::files::archive::Archive;
 use crate::files::markup::Markup;
 use crate::files::xml::{self, Node};
 use crate::limits;
@@ -19,12 +18,8 @@ pub(super) struct Equations {
 }
 
 impl Equations {
-    /// Returns the file with marks in place of its equations; `None` if it has none or is damaged.
-    pub(super) fn mark(&mut self, body: &[u8]) -> Option<Vec<u8>> {
-        Archive::open(body).ok()?.changed(|part| self.mark_part(part))
-    }
-
-    fn mark_part(&mut self, xml: &str) -> Option<String> {
+    /// Returns the XML of a part with marks in place of its equations; `None` if it has none.
+    pub(super) fn mark(&mut self, xml: &str) -> Option<String> {
         const NAME: &str = "m:oMath";
         const TAG_ENDS: [char; 2] = ['>', ' '];
         let mut out = String::new();

@@ -422,6 +422,36 @@ fn empty_cells_of_an_opendocument_sheet_are_not_repeated() {
 }
 
 #[test]
+fn hidden_columns_of_an_opendocument_sheet_are_left_out() {
+    let cell = |attributes: &str, text: &str| {
+        format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")
+    };
+    let row = |cells: &[String]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+    let body = [
+        "<table:table table:name=\"Birds\"><table:table-column/><table:table-column-group><table:table-column \
+         table:number-columns-repeated=\"2\" table:visibility=\"collapse\"/></table:table-column-group><table:table-column/>"
+            .to_owned(),
+        row(&["Kind", "a", "b", "Height", "Wings"].map(|text| cell("", text))),
+        row(&[
+            cell("table:number-columns-spanned=\"4\"", "Grey"),
+            "<table:covered-table-cell table:number-columns-repeated=\"3\"/>".to_owned(),
+            cell("", "2"),
+        ]),
+        row(&[cell("table:number-columns-repeated=\"4\"", "1"), cell("", "3")]),
+        "</table:table>".to_owned(),
+    ];
+    let document = read_as(FileType::Ods, &open_document("spreadsheet", &body.concat())).unwrap();
+    expect![[r#"
+        <h2>Birds</h2>
+        <table><tr><th>Kind</th><th>Height</th><th>Wings</th></tr>
+        <tr><td colspan="2">Grey</td><td>2</td></tr>
+        <tr><td>1</td><td>1</td><td>3</td></tr>
+        </table>
+    "#]]
+    .assert_eq(&document.html());
+}
+
+#[test]
 fn an_opendocument_presentation_has_a_page_per_slide() {
     let slide = |title: &str, text: &str| {
         format!(

@@ -17,6 +17,8 @@ const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
 const QUOTE_STYLES: &[&str] = &["quotation", "quote"];
 /// Presentation classes that repeat on every slide, or are not part of the text.
 const SKIPPED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
+/// Maximum number of columns of a sheet.
+const COLUMNS: usize = 16_384;
 /// Elements whose whole content is not part of the text.
 const SKIPPED: &[&str] = &[
     "office:annotation", "office:forms", "text:tracked-changes", "text:sequence-decls",
@@ -141,6 +143,46 @@ struct Sheet {
     spans: String,
     cell_repeated: usize,
     has_head: bool,
+    /// Groups of columns: the end of each, and the number of visible columns before it.
+    columns: Vec<(usize, usize)>,
+    /// The column of the next cell.
+    column: usize,
+    /// Columns that the current cell covers.
+    cell_span: usize,
+}
+
+impl Sheet {
+    fn add_columns(&mut self, attributes: &Attributes) {
+        let (end, visible) = self.columns.last().copied().unwrap_or_default();
+        let count = attributes.count("table:number-columns-repeated", COLUMNS);
+        let new = if is_visible(attributes) { count } else { 0 };
+        self.columns.push((end + count, visible + new));
+    }
+
+    /// Goes to the next cell. Returns whether it is visible.
+    fn begin_cell(&mut self, attributes: &Attributes) -> bool {
+        let count = attributes.count("table:number-columns-repeated", COLUMNS);
+        let span = attributes.count("table:number-columns-spanned", COLUMNS);
+        let before = self.visible_before(self.column);
+        let visible = |columns: usize| self.visible_before(self.column + columns) - before;
+        (self.cell_repeated, self.cell_span) = (visible(count), visible(span));
+        self.column += count;
+        self.cell_repeated.max(self.cell_span) > 0
+    }
+
+    fn visible_before(&self, column: usize) -> usize {
+        let at = self.columns.partition_point(|(end, _)| *end <= column);
+        let (start, visible) = at.checked_sub(1).map_or((0, 0), |last| self.columns[last]);
+        match self.columns.get(at) {
+            Some((_, after)) if *after == visible => visible,
+            _ => visible + column - start,
+        }
+    }
+}
+
+/// Returns whether a row or column is visible.
+fn is_visible(attributes: &Attributes) -> bool {
+    !matches!(attributes.find("table:visibility"), Some("collapse" | "filter"))
 }
 
 impl<'a> Writer<'a> {
@@ -215,14 +257,21 @@ impl<'a> Writer<'a> {
             self.hidden += 1;
             return true;
         }
+        if matches!(name, "table:table-cell" | "table:covered-table-cell")
+            && self
+                .tables
+                .last_mut()
+                .is_some_and(|sheet| !sheet.begin_cell(attributes))
+        {
+            return true;
+        }
         let class = attributes.find("presentation:class").unwrap_or_default();
         let is_hidden = |style| matches!(name, "text:p" | "text:span") && self.styles.is_hidden(style);
         SKIPPED.contains(&name)
             || attributes.find("text:style-name").is_some_and(is_hidden)
             || SKIPPED_CLASSES.contains(&class)
             || (matches!(name, "table:table-row" | "table:table-cell") && self.cells > limits::FILE_CELLS)
-            || (name == "table:table-row"
-                && matches!(attributes.find("table:visibility"), Some("collapse" | "filter")))
+            || (name == "table:table-row" && !is_visible(attributes))
     }
 
     fn start(&mut self, name: &str, attributes: &Attributes) -> Closing {
@@ -319,8 +368,15 @@ impl<'a> Writer<'a> {
                 Closing::Tags(vec!["blockquote"])
             }
             "table:table" => self.start_table(attributes),
+            "table:table-column" => {
+                if let Some(sheet) = self.tables.last_mut() {
+                    sheet.add_columns(attributes);
+                }
+                Closing::Nothing
+            }
             "table:table-row" => {
                 if let Some(sheet) = self.tables.last_mut() {
+                    sheet.column = 0;
                     sheet.row_repeated =
                         attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS);
                 }
@@ -419,15 +475,13 @@ impl<'a> Writer<'a> {
         let Some(sheet) = self.tables.last_mut() else {
             return Closing::Nothing;
         };
-        sheet.cell_repeated = attributes.count("table:number-columns-repeated", limits::REPEATED_CELLS);
+        sheet.cell_repeated = sheet.cell_repeated.clamp(1, limits::REPEATED_CELLS);
         sheet.spans.clear();
-        for (ours, theirs) in [
-            ("colspan", "table:number-columns-spanned"),
-            ("rowspan", "table:number-rows-spanned"),
-        ] {
-            let span = attributes.count(theirs, limits::TABLE_COLUMNS);
+        let rows = attributes.count("table:number-rows-spanned", limits::TABLE_COLUMNS);
+        let columns = sheet.cell_span.min(limits::TABLE_COLUMNS);
+        for (attribute, span) in [("colspan", columns), ("rowspan", rows)] {
             if span > 1 {
-                sheet.spans.push_str(&format!(" {ours}=\"{span}\""));
+                sheet.spans.push_str(&format!(" {attribute}=\"{span}\""));
             }
         }
         sheet.before_cell = std::mem::take(&mut self.html);

@@ -509,6 +509,94 @@ fn a_list_without_a_text_of_its_own_is_nested_in_the_item_before() {
 }
 
 #[test]
+fn lists_of_an_opendocument_text_keep_their_numbers() {
+    let style = |name: &str, start: u8| {
+        format!(
+            "<text:list-style style:name=\"{name}\"><text:list-level-style-number text:level=\"1\" text:start-value=\"{start}\"/>\
+             <text:list-level-style-number text:level=\"2\"/></text:list-style>"
+        )
+    };
+    let list = |attributes: &str, items: &str| format!("<text:list {attributes}>{items}</text:list>");
+    let item = |content: &str| format!("<text:list-item>{content}</text:list-item>");
+    let text = |words: &str| format!("<text:p>{words}</text:p>");
+    let (five, one) = ("text:style-name=\"L5\"", "text:style-name=\"L1\"");
+    let body = [
+        style("L1", 1),
+        style("L5", 5),
+        list(five, &(item(&text("Herons")) + &item(""))),
+        list(one, &item(&list("", &item(&text("Grey"))))),
+        list(
+            &format!("{five} text:continue-list=\"a\""),
+            &(item(&text("Egrets"))
+                + "<text:list-item text:style-override=\"L1\"><text:p>Storks</text:p></text:list-item>"),
+        ),
+        text("And:"),
+        list(
+            &format!("{five} text:continue-numbering=\"true\""),
+            &item(&text("Ibises")),
+        ),
+        text("But:"),
+        list(
+            one,
+            &format!(
+                "<text:list-item text:start-value=\"3\">{}</text:list-item>",
+                text("Cranes")
+            ),
+        ),
+        text("Or:"),
+        list(five, &item(&text("Rails"))),
+    ];
+    check(
+        FileType::Odt,
+        &open_document("text", &body.concat()),
+        expect![[r#"
+            5. Herons
+               1. Grey
+            6. Egrets
+            7. Storks
+
+            And:
+
+            8. Ibises
+
+            But:
+
+            3. Cranes
+
+            Or:
+
+            5. Rails"#]],
+    );
+}
+
+#[test]
+fn images_of_an_opendocument_text_are_described() {
+    let frame = |content: &str| format!("<draw:frame><draw:image/>{content}</draw:frame>");
+    let body = [
+        format!(
+            "<text:p text:style-name=\"Title\">Birds</text:p><text:p>See {} here.</text:p>",
+            frame("<svg:title>Bird</svg:title><svg:desc>A heron</svg:desc>")
+        ),
+        frame("<svg:title>An egret</svg:title>"),
+        frame(""),
+        "<text:p><draw:frame><draw:text-box><text:p>Text</text:p></draw:text-box><svg:desc>box</svg:desc></draw:frame></text:p>"
+            .to_owned(),
+    ];
+    check(
+        FileType::Odt,
+        &open_document("text", &body.concat()),
+        expect![[r#"
+            # Birds
+
+            See [A heron] here.
+
+            [An egret]
+
+            Text"#]],
+    );
+}
+
+#[test]
 fn a_text_with_presentation_elements_is_one_page() {
     let text = open_document(
         "text",

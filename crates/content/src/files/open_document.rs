@@ -4,6 +4,8 @@
 mod formula;
 mod styles;
 
+use std::collections::HashMap;
+
 use self::styles::{Script, Styles, TextFormat};
 use super::archive::Archive;
 use super::markup::Markup;
@@ -14,7 +16,7 @@ use crate::limits;
 /// Words in names of styles whose text is code.
 const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
 /// Words in names of styles whose text is a quote.
-const QUOTE_STYLES: &[&str] = &["quotation", "quote"];
+const QUOTE_STYLES: &[&str] = &["quotation", "quote", "block text"];
 /// Presentation classes that repeat on every slide, or are not part of the text.
 const SKIPPED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
 /// Maximum number of columns of a sheet.
@@ -22,8 +24,8 @@ const COLUMNS: usize = 16_384;
 /// Elements whose whole content is not part of the text.
 const SKIPPED: &[&str] = &[
     "office:annotation", "office:forms", "text:tracked-changes", "text:sequence-decls",
-    "text:variable-decls", "text:index-title-template", "text:note-citation", "svg:desc",
-    "table:named-expressions", "table:covered-table-cell", "presentation:settings",
+    "text:variable-decls", "text:index-title-template", "text:note-citation", "table:named-expressions",
+    "table:covered-table-cell", "presentation:settings",
 ];
 
 /// Reads an OpenDocument file of this type.
@@ -94,7 +96,11 @@ enum Closing {
     Tags(Vec<&'static str>),
     Heading(String),
     Code,
-    List(&'static str),
+    Item,
+    List,
+    Frame,
+    /// Title or description of a frame.
+    Alternative,
     Cell,
     Row,
     Table,
@@ -112,8 +118,13 @@ struct Writer<'a> {
     open: Vec<Closing>,
     /// Depth of `open` at which the skipped element began.
     skipping: Option<usize>,
-    /// Styles of the open lists.
-    lists: Vec<String>,
+    /// The open lists, innermost last.
+    lists: Vec<OpenList>,
+    /// Styles of the lists that ended last, by level.
+    ended_lists: Vec<String>,
+    /// The last number of each list style, which a list may continue.
+    list_numbers: HashMap<String, u32>,
+    frames: Vec<Frame>,
     in_code: bool,
     /// A line of code has ended; the next paragraph may be another one.
     after_code: bool,
@@ -128,6 +139,31 @@ struct Writer<'a> {
     formula_bytes: usize,
     hidden: usize,
     truncated: bool,
+}
+
+/// A list being written.
+#[derive(Debug, Default)]
+struct OpenList {
+    style: String,
+    /// Whether it continues the numbers of a list before.
+    continues: bool,
+    /// Its tag, once that is written.
+    tag: Option<&'static str>,
+    /// Whether an item has begun whose start tag is not written. A list without a text before it is nested in the item
+    /// before, which may be in a list that ended.
+    has_new_item: bool,
+    /// The number that the new item has.
+    number: Option<u32>,
+}
+
+/// A frame, which may contain an image.
+#[derive(Debug, Default)]
+struct Frame {
+    has_image: bool,
+    /// Its image shows the same.
+    has_formula: bool,
+    /// Description of the image, or its title.
+    alternative: String,
 }
 
 /// A table being written.
@@ -196,6 +232,9 @@ impl<'a> Writer<'a> {
             open: Vec::new(),
             skipping: None,
             lists: Vec::new(),
+            ended_lists: Vec::new(),
+            list_numbers: HashMap::new(),
+            frames: Vec::new(),
             in_code: false,
             after_code: false,
             before_note: None,
@@ -224,7 +263,10 @@ impl<'a> Writer<'a> {
             }
             Node::Text(text) => {
                 // Text between blocks is white space of the file.
-                if self.skipping.is_none() && self.in_block() {
+                if let (Some(Closing::Alternative), Some(frame)) = (self.open.last(), self.frames.last_mut())
+                {
+                    frame.alternative.push_str(&text);
+                } else if self.skipping.is_none() && self.in_block() {
                     self.html.text(&text);
                 }
             }
@@ -268,6 +310,7 @@ impl<'a> Writer<'a> {
         let class = attributes.find("presentation:class").unwrap_or_default();
         let is_hidden = |style| matches!(name, "text:p" | "text:span") && self.styles.is_hidden(style);
         SKIPPED.contains(&name)
+            || (matches!(name, "svg:title" | "svg:desc") && self.frames.is_empty())
             || attributes.find("text:style-name").is_some_and(is_hidden)
             || SKIPPED_CLASSES.contains(&class)
             || (matches!(name, "table:table-row" | "table:table-cell") && self.cells > limits::FILE_CELLS)
@@ -277,6 +320,9 @@ impl<'a> Writer<'a> {
     fn start(&mut self, name: &str, attributes: &Attributes) -> Closing {
         if name != "text:p" {
             self.end_code();
+        }
+        if !matches!(name, "text:list" | "text:list-item" | "text:list-header") {
+            self.begin_items();
         }
         match name {
             "text:h" => {
@@ -315,27 +361,22 @@ impl<'a> Writer<'a> {
                 Closing::Nothing
             }
             "text:list" => {
-                let outer = self.lists.last().map(String::as_str);
-                let style = attributes
-                    .find("text:style-name")
-                    .or(outer)
-                    .unwrap_or_default()
-                    .to_owned();
-                self.lists.push(style);
-                let tag = self.list_tag(self.lists.len());
-                // A list without a text before it is part of the item before, which may be in a list that ended.
-                if self.html.remove_end("<li>") && !self.html.remove_end("</li>\n") {
-                    let outer = self.list_tag(self.lists.len() - 1);
-                    if !self.html.remove_end(&format!("</li>\n</{outer}>\n<{outer}>")) {
-                        self.html.open("li");
-                    }
-                }
-                self.html.open(tag);
-                Closing::List(tag)
+                let outer = self.lists.last().map(|list| list.style.as_str());
+                let style = attributes.find("text:style-name").or(outer);
+                self.lists.push(OpenList {
+                    style: style.unwrap_or_default().to_owned(),
+                    continues: attributes.find("text:continue-list").is_some()
+                        || attributes.find("text:continue-numbering") == Some("true"),
+                    ..OpenList::default()
+                });
+                Closing::List
             }
             "text:list-item" | "text:list-header" => {
-                self.html.open("li");
-                Closing::Tags(vec!["li"])
+                if let Some(list) = self.lists.last_mut() {
+                    list.has_new_item = true;
+                    list.number = attributes.number("text:start-value");
+                }
+                Closing::Item
             }
             "text:note-body" => {
                 self.note += 1;
@@ -348,17 +389,29 @@ impl<'a> Writer<'a> {
                     .find("presentation:class")
                     .unwrap_or_default()
                     .clone_into(&mut self.class);
+                self.frames.push(Frame::default());
+                Closing::Frame
+            }
+            "draw:image" => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.has_image = true;
+                }
                 Closing::Nothing
+            }
+            "svg:title" | "svg:desc" => {
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.alternative.clear();
+                }
+                Closing::Alternative
             }
             "draw:object" if self.formula_bytes < limits::FILE_HTML_BYTES / 2 => {
                 let href = attributes.find("xlink:href").unwrap_or_default();
                 if let Some(formula) = formula::mathml(&mut self.archive, href) {
                     self.formula_bytes += formula.len();
-                    let is_block = !self.in_block();
-                    self.html.raw(if is_block { "<p>" } else { "" }).raw(&formula);
-                    if is_block {
-                        self.html.close("p");
+                    if let Some(frame) = self.frames.last_mut() {
+                        frame.has_formula = true;
                     }
+                    self.inline(|html| html.raw(&formula));
                 }
                 Closing::Nothing
             }
@@ -387,11 +440,73 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Returns the tag of the open list at this level, from 1.
-    fn list_tag(&self, level: usize) -> &'static str {
-        let style = self.lists.get(level.wrapping_sub(1));
-        let is_numbered = style.is_some_and(|style| self.styles.is_numbered(style, level));
-        if is_numbered { "ol" } else { "ul" }
+    /// Writes something in the open block, or in a paragraph of its own.
+    fn inline(&mut self, write: impl FnOnce(&mut Markup) -> &mut Markup) {
+        let is_block = !self.in_block();
+        write(self.html.raw(if is_block { "<p>" } else { "" }));
+        if is_block {
+            self.html.close("p");
+        }
+    }
+
+    /// Writes the start tags of new items, and of their lists.
+    fn begin_items(&mut self) {
+        let levels = self.lists.len();
+        for (level, list) in (1..).zip(&mut self.lists) {
+            if !std::mem::take(&mut list.has_new_item) {
+                continue;
+            }
+            let html = &mut self.html;
+            let is_nested_in_item_before = level < levels
+                && match list.tag {
+                    Some(_) => html.remove_end("</li>\n"),
+                    None => {
+                        let mut tags = ["ol", "ul"].into_iter();
+                        list.tag = tags.find(|tag| html.remove_end(&format!("</li>\n</{tag}>\n")));
+                        list.tag.is_some()
+                    }
+                };
+            if is_nested_in_item_before {
+                if let Some(ended) = self.ended_lists.get(level - 1) {
+                    list.style.clone_from(ended);
+                }
+                continue;
+            }
+            let counts_on = level == 1 && (list.continues || list.tag.is_some());
+            let last_number = self.list_numbers.get(&list.style).filter(|_| counts_on);
+            let number = list.number.unwrap_or_else(|| match last_number {
+                Some(last) => last.saturating_add(1),
+                None => self.styles.start(&list.style, level),
+            });
+            if level == 1 {
+                self.list_numbers.insert(list.style.clone(), number);
+            }
+            if list.tag.is_none() {
+                let is_numbered = self.styles.is_numbered(&list.style, level);
+                let tag = if is_numbered { "ol" } else { "ul" };
+                list.tag = Some(tag);
+                let is_same =
+                    (level > 1 || list.continues) && self.ended_lists.get(level - 1) == Some(&list.style);
+                if !(is_same && html.remove_end(&format!("</{tag}>\n"))) {
+                    match is_numbered && number != 1 {
+                        true => html.open_with(tag, "start", &number.to_string()),
+                        false => html.open(tag),
+                    };
+                }
+            }
+            html.open("li");
+        }
+    }
+
+    fn end_list(&mut self) {
+        let Some(list) = self.lists.pop() else { return };
+        if let Some(tag) = list.tag {
+            self.html.close(tag);
+            let level = self.lists.len();
+            self.ended_lists
+                .resize(self.ended_lists.len().max(level + 1), String::new());
+            self.ended_lists[level] = list.style;
+        }
     }
 
     fn paragraph(&mut self, attributes: &Attributes) -> Closing {
@@ -415,7 +530,10 @@ impl<'a> Writer<'a> {
         }
         let mut tags = Vec::new();
         if self.styles.is_named(style, QUOTE_STYLES) {
-            self.html.open("blockquote");
+            // Adjacent paragraphs are one quote.
+            if !self.html.remove_end("</blockquote>\n") {
+                self.html.open("blockquote");
+            }
             tags.push("blockquote");
         }
         self.html.open("p");
@@ -509,10 +627,22 @@ impl<'a> Writer<'a> {
                 self.in_code = false;
                 self.after_code = true;
             }
-            Closing::List(tag) => {
-                self.lists.pop();
-                self.html.close(tag);
+            Closing::Item => {
+                let list = self.lists.last_mut();
+                // An item without content.
+                if !list.is_some_and(|list| std::mem::take(&mut list.has_new_item)) {
+                    self.html.close("li");
+                }
             }
+            Closing::List => self.end_list(),
+            Closing::Frame => {
+                let frame = self.frames.pop().unwrap_or_default();
+                let alternative = frame.alternative.trim();
+                if frame.has_image && !frame.has_formula && !alternative.is_empty() {
+                    self.inline(|html| html.text(&format!("[{alternative}]")));
+                }
+            }
+            Closing::Alternative => {}
             Closing::Note => {
                 let before = self.before_note.take().unwrap_or_default();
                 let note = std::mem::replace(&mut self.html, before).into_html();

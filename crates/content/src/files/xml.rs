@@ -30,6 +30,11 @@ impl Attributes {
         self.0.get(name).map(String::as_str)
     }
 
+    /// Returns an attribute as a number.
+    pub(super) fn number(&self, name: &str) -> Option<u32> {
+        self.find(name)?.parse().ok()
+    }
+
     /// Returns an attribute as a number between 1 and `most`; 1 when it is missing or invalid.
     pub(super) fn count(&self, name: &str, most: usize) -> usize {
         self.find(name)

@@ -26,6 +26,8 @@ pub(super) struct Styles {
     styles: HashMap<String, Style>,
     /// Levels of list styles with numbers and with bullets, as bits.
     lists: HashMap<String, [u16; 2]>,
+    /// The first number of a level of a list style, if it is not 1.
+    starts: HashMap<(String, usize), u32>,
 }
 
 /// Text formatting.
@@ -57,10 +59,7 @@ impl Styles {
                     let own = attributes.find("style:name").unwrap_or_default().to_owned();
                     let style = Style {
                         parent: attributes.find("style:parent-style-name").map(str::to_owned),
-                        display_name: attributes
-                            .find("style:display-name")
-                            .unwrap_or(&own)
-                            .replace("_20_", " "),
+                        display_name: display_name(attributes.find("style:display-name").unwrap_or(&own)),
                         ..Style::default()
                     };
                     self.styles.insert(own.clone(), style);
@@ -77,6 +76,9 @@ impl Styles {
                     if let Some(list) = &list {
                         let levels = self.lists.entry(list.clone()).or_default();
                         levels[usize::from(name.ends_with("bullet"))] |= 1 << level;
+                        if let Some(start) = attributes.number("text:start-value") {
+                            self.starts.insert((list.clone(), level), start);
+                        }
                     }
                 }
                 _ => {}
@@ -98,6 +100,11 @@ impl Styles {
             })
     }
 
+    /// Returns the number that a level of a list style, from 1, starts with.
+    pub(super) fn start(&self, list: &str, level: usize) -> u32 {
+        *self.starts.get(&(list.to_owned(), level)).unwrap_or(&1)
+    }
+
     /// Returns whether content with this style is hidden.
     pub(super) fn is_hidden(&self, name: &str) -> bool {
         self.chain(name).any(|style| style.hidden)
@@ -116,30 +123,39 @@ impl Styles {
 
     /// Returns the heading that the style or an ancestor stands for: the title of a document, or a heading of a level.
     pub(super) fn heading(&self, name: &str) -> Option<&'static str> {
-        self.chain(name)
-            .find_map(|style| match style.display_name.to_ascii_lowercase().as_str() {
-                "title" | "heading 1" => Some("h1"),
-                "heading 2" => Some("h2"),
-                "heading 3" => Some("h3"),
-                "heading 4" => Some("h4"),
-                "heading 5" => Some("h5"),
-                "heading 6" => Some("h6"),
-                _ => None,
-            })
+        self.names(name).find_map(|name| match name.as_str() {
+            "title" | "heading 1" => Some("h1"),
+            "heading 2" => Some("h2"),
+            "heading 3" => Some("h3"),
+            "heading 4" => Some("h4"),
+            "heading 5" => Some("h5"),
+            "heading 6" => Some("h6"),
+            _ => None,
+        })
     }
 
     /// Returns whether the name of the style or of an ancestor contains one of these lower-case words.
     pub(super) fn is_named(&self, name: &str, words: &[&str]) -> bool {
-        self.chain(name).any(|style| {
-            let name = style.display_name.to_lowercase();
-            words.iter().any(|word| name.contains(word))
-        })
+        self.names(name)
+            .any(|name| words.iter().any(|word| name.contains(word)))
+    }
+
+    /// Returns the names of the style and its ancestors in lower case. The file may lack a style that programs know.
+    fn names(&self, name: &str) -> impl Iterator<Item = String> {
+        let unknown = (!self.styles.contains_key(name)).then(|| display_name(name));
+        let known = self.chain(name).map(|style| style.display_name.clone());
+        unknown.into_iter().chain(known).map(|name| name.to_lowercase())
     }
 
     fn chain<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a Style> {
         let first = self.styles.get(name);
         std::iter::successors(first, |style| self.styles.get(style.parent.as_deref()?)).take(PARENTS)
     }
+}
+
+/// Returns the name of a style as programs show it.
+fn display_name(name: &str) -> String {
+    name.replace("_20_", " ")
 }
 
 impl Style {

@@ -174,9 +174,9 @@ fn warnings(ir: &DocumentIR, is_slides: bool, has_hidden_cells: bool, is_cut: bo
 }
 
 /// Words in the names of paragraph styles whose text is code, in lower case.
-const CODE_STYLES: &[&str] = &["code", "source", "preformatted", "listing", "macro"];
+pub(super) const CODE_STYLES: &[&str] = &["code", "source", "preformatted", "listing", "macro"];
 /// Words in the names of paragraph styles whose text is a quote, in lower case.
-const QUOTE_STYLES: &[&str] = &["quot", "block text"];
+pub(super) const QUOTE_STYLES: &[&str] = &["quot", "block text"];
 /// Placeholders repeated on every slide: date, number, header and footer.
 const SLIDE_MARGINS: &[&str] = &["dt", "sldNum", "ftr", "hdr"];
 

@@ -13,6 +13,7 @@ use self::blocks::Blocks;
 use self::encodings::{charset_encoding, code_page_encoding};
 use self::token::{Token, Tokens};
 use super::markup::Markup;
+use super::office::{CODE_STYLES, QUOTE_STYLES};
 use super::{FileDocument, FileError, FilePage};
 use crate::limits;
 
@@ -22,7 +23,7 @@ const SKIPPED: &[&str] = &[
     "footerf", "listtable", "listoverridetable", "rsidtbl", "generator", "themedata", "colorschememapping",
     "latentstyles", "datastore", "xmlnstbl", "filetbl", "revtbl", "bkmkstart", "bkmkend", "atnid",
     "atnauthor", "annotation", "nonshppict", "mmathPr", "pgdsctbl", "ftnsep", "ftnsepc", "aftnsep",
-    "aftnsepc", "tc", "xe", "pntxta", "pntxtb",
+    "aftnsepc", "tc", "xe", "pntxta", "pntxtb", "sp", "shprslt",
 ];
 
 /// Reads a file.
@@ -81,6 +82,7 @@ struct Group {
     /// Number of fallback characters after a `\u`.
     fallback_chars: u32,
     is_note: bool,
+    is_text_box: bool,
     is_field: bool,
     style: i32,
     font: Option<i32>,
@@ -123,6 +125,8 @@ struct Reader {
     note_count: u32,
     /// The line and the paragraph that contain the current note.
     enclosing_line: Option<(Markup, Paragraph)>,
+    /// The line, the marker and the paragraph that contain the current text box.
+    around_text_box: Option<(Markup, String, Paragraph)>,
     format: (bool, bool, bool, Script),
 }
 
@@ -150,7 +154,7 @@ impl Reader {
             return;
         }
         self.groups.push(self.group);
-        (self.group.is_note, self.group.is_field) = (false, false);
+        (self.group.is_note, self.group.is_text_box, self.group.is_field) = Default::default();
         self.optional = false;
     }
 
@@ -184,6 +188,13 @@ impl Reader {
             let note = std::mem::replace(&mut self.line, line).into_html();
             self.paragraph = paragraph;
             self.notes.footnote(self.note_count, &note);
+        }
+        if ended.is_text_box {
+            self.end_paragraph();
+            self.blocks.end_table();
+            if let Some(around) = self.around_text_box.take() {
+                (self.line, self.marker, self.paragraph) = around;
+            }
         }
         if ended.is_field && std::mem::take(&mut self.link) {
             self.close_format();
@@ -349,7 +360,8 @@ impl Reader {
             "footnote" if self.enclosing_line.is_none() && self.group.destination == Destination::Body => {
                 self.begin_note()
             }
-            "chftn" | "shppict" => {}
+            "shptxt" => self.begin_text_box(),
+            "chftn" | "shppict" | "shpinst" => {}
             word if SKIPPED.contains(&word) || optional => self.group.destination = Destination::Nowhere,
             _ => {}
         }
@@ -410,6 +422,19 @@ impl Reader {
         self.group.is_note = true;
     }
 
+    /// Begins a text box. In a note, a table or another text box, its text is part of the line.
+    fn begin_text_box(&mut self) {
+        let is_in_line =
+            self.enclosing_line.is_some() || self.around_text_box.is_some() || self.paragraph.in_table;
+        if is_in_line || self.group.destination != Destination::Body {
+            return;
+        }
+        self.close_format();
+        let (line, marker) = (std::mem::take(&mut self.line), std::mem::take(&mut self.marker));
+        self.around_text_box = Some((line, marker, std::mem::take(&mut self.paragraph)));
+        self.group.is_text_box = true;
+    }
+
     fn end_line(&mut self) {
         self.close_format();
         if std::mem::take(&mut self.link) {
@@ -432,13 +457,17 @@ impl Reader {
         if let Some(rest) = line.strip_prefix("\u{2022} ") {
             (line, marker) = (rest.to_owned(), "\u{2022}".to_owned());
         }
-        if line.trim().is_empty() {
-            return;
-        }
         let style = self
             .style_names
             .iter()
             .find(|(number, _)| *number == self.paragraph.style);
+        let is = |words: &[&str]| style.is_some_and(|(_, name)| words.iter().any(|word| name.contains(word)));
+        if is(CODE_STYLES) {
+            return self.blocks.code(&line);
+        }
+        if line.trim().is_empty() {
+            return;
+        }
         let heading = style
             .and_then(|(_, name)| name.strip_prefix("heading "))
             .and_then(|level| level.trim().parse::<u8>().ok())
@@ -455,6 +484,8 @@ impl Reader {
             let start = marker[..digits].parse().unwrap_or(1);
             self.blocks
                 .item(&line, is_numbered.then_some(start), self.paragraph.depth);
+        } else if is(QUOTE_STYLES) {
+            self.blocks.quote(&line);
         } else {
             self.blocks.block("p", &line);
         }
@@ -472,6 +503,10 @@ impl Reader {
         self.paragraph.in_table = false;
         self.enclosing_line = None;
         self.end_paragraph();
+        if let Some((line, marker, _)) = self.around_text_box.take() {
+            (self.line, self.marker) = (line, marker);
+            self.end_paragraph();
+        }
         let properties = self.properties.into_iter();
         FileDocument {
             pages: vec![FilePage {
@@ -539,6 +574,18 @@ mod tests {
         check(
             r"{\rtf1 {\*\unknown secret}{\pict 00ff}a{\v b}c <&>\par}",
             "<p>ac &lt;&amp;&gt;</p>",
+        );
+        check(
+            r"{\rtf1 a{\shp{\*\shpinst\shpleft1{\sp{\sn x}{\sv y}}{\shptxt\pard one\par two\par}}{\shprslt three}}b\par}",
+            "<p>one</p><p>two</p><p>ab</p>",
+        );
+        check(r"{\rtf1 a{\shp{\*\shpinst{\shptxt one", "<p>one</p><p>a</p>");
+        check(
+            concat!(
+                r"{\rtf1{\stylesheet{\s2 Quote;}{\s3 Source Code;}}\pard\s2 a\par b\par",
+                r"\pard\s3 if x:\par\par  {\b y}\par\pard c\par}"
+            ),
+            "<blockquote><p>a</p><p>b</p></blockquote><pre><code>if x: <strong>y</strong></code></pre><p>c</p>",
         );
         check(
             r"{\rtf1{\stylesheet{\s2 Title;}}\pard\s2 Birds\par\pard 10{\b\super 6}{\sub n}\super +\nosupersub x\par}",

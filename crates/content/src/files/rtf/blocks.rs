@@ -51,6 +51,26 @@ impl Blocks {
         self.html.open(tag).raw(line).close(tag);
     }
 
+    /// Adds a paragraph of a quote.
+    pub(super) fn quote(&mut self, line: &str) {
+        self.end_lists(0);
+        if !self.html.remove_end("</blockquote>\n") {
+            self.html.open("blockquote");
+        }
+        self.block("p", line);
+        self.html.close("blockquote");
+    }
+
+    /// Adds a line of code.
+    pub(super) fn code(&mut self, line: &str) {
+        const END: &str = "</code></pre>\n";
+        self.end_lists(0);
+        let continues = self.html.remove_end(END);
+        // The parser drops one line break at the start of `pre`.
+        self.html.raw(if continues { "\n" } else { "<pre><code>\n" });
+        self.html.raw(&line.replace("<br>", "\n")).raw(END);
+    }
+
     /// Adds an item of a list. A numbered one has a number, with which a list starts.
     pub(super) fn item(&mut self, line: &str, number: Option<u32>, depth: u8) {
         let name = if number.is_some() { "ol" } else { "ul" };

@@ -6,7 +6,8 @@ use office_oxide::xlsx::cell::MAX_COL;
 use crate::files::archive::Archive;
 use crate::limits;
 
-/// Returns the workbook without hidden rows and the cells of hidden columns; `None` if it has none or is damaged.
+/// Returns the workbook without hidden rows and the cells of hidden columns; `None` if these have no content, or it is
+/// damaged.
 pub(super) fn removed(body: &[u8]) -> Option<Vec<u8>> {
     Archive::open(body).ok()?.changed(visible)
 }
@@ -35,6 +36,8 @@ fn visible(xml: &str) -> Option<String> {
         }
     }
     let elements = ["row", "c"].map(|name| (start(name), end(name)));
+    let values = ["v>", "v ", "is>"].map(|name| format!("<{prefix}{name}"));
+    let mut has_content = false;
     let mut out = String::new();
     let mut copied = 0;
     for (at, _) in xml.match_indices('<') {
@@ -54,12 +57,13 @@ fn visible(xml: &str) -> Option<String> {
             } else {
                 rest.find(end)? + end.len()
             };
+            has_content |= values.iter().any(|value| rest[..length].contains(value));
             out.push_str(&xml[copied..at]);
             copied = at + length;
         }
     }
     out.push_str(&xml[copied..]);
-    (copied > 0).then_some(out)
+    has_content.then_some(out)
 }
 
 fn is_hidden(tag: &str) -> bool {
@@ -85,7 +89,9 @@ mod tests {
             let visible = visible(&sheet).unwrap().replace("x:", "");
             assert!(visible.ends_with(expected), "{visible}");
         }
-        assert_eq!(visible("<sheetData><row r=\"1\"/></sheetData>"), None);
+        for nothing_hidden in ["<row r=\"1\"/>", "<row hidden=\"1\"><c r=\"A1\"/></row>"] {
+            assert_eq!(visible(&format!("<sheetData>{nothing_hidden}</sheetData>")), None);
+        }
         for damaged in [
             "<sheetData><row hidden=\"1\"><c",
             "<sheetData><row hidden=\"1\"",

@@ -1,6 +1,7 @@
 //! Reads Word, Excel and PowerPoint files, old and new. `office_oxide` parses the packages; this module maps
 //! headings, lists, tables, notes and hidden parts to HTML.
 
+mod cells;
 mod code_styles;
 mod empty_columns;
 mod equations;
@@ -16,8 +17,8 @@ use std::io::Cursor;
 
 use indexmap::IndexSet;
 use office_oxide::ir::{
-    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TableCell, TableRow,
-    TextSpan, VerticalAlign,
+    DocumentIR, Element, InlineContent, List, ListItem, Note, Paragraph, Section, Table, TableRow, TextSpan,
+    VerticalAlign,
 };
 use office_oxide::options::ParseOptions;
 use office_oxide::{Document, DocumentFormat, OfficeError};
@@ -438,12 +439,7 @@ impl Writer {
         for cell in &row.cells {
             self.html
                 .open_spanning(name, cell.col_span as usize, cell.row_span as usize);
-            match (
-                time::text(cell)
-                    .or_else(|| fraction(cell))
-                    .or_else(|| currency(cell)),
-                cell.content.as_slice(),
-            ) {
+            match (cells::text(cell), cell.content.as_slice()) {
                 (Some(text), _) => {
                     self.html.text(&text);
                 }
@@ -539,36 +535,6 @@ fn is_at(span: &TextSpan, position: VerticalAlign) -> bool {
     span.vertical_align == Some(position)
 }
 
-/// Returns the text of a cell that consists of one paragraph.
-fn text_of_cell(cell: &TableCell) -> Option<String> {
-    match cell.content.as_slice() {
-        [Element::Paragraph(only)] => Some(plain(&only.content)),
-        _ => None,
-    }
-}
-
-/// Returns the text of a cell whose format puts a currency after the number. `office_oxide` puts it before.
-fn currency(cell: &TableCell) -> Option<String> {
-    let (number, rest) = cell.number_format.as_deref()?.split_once("[$")?;
-    let symbol = rest
-        .split(['-', ']'])
-        .next()
-        .filter(|symbol| !symbol.is_empty())?;
-    let is_after = number.contains(['0', '#']) && !number.contains(';');
-    let text = text_of_cell(cell).filter(|_| is_after)?;
-    let (sign, digits) = text.split_once(symbol)?;
-    let space = number.strip_prefix(number.trim_end()).unwrap_or_default();
-    Some(format!("{sign}{}{space}{symbol}", digits.trim()))
-}
-
-/// Returns the number of a cell whose format shows a fraction, which `office_oxide` reduces to a slash.
-fn fraction(cell: &TableCell) -> Option<String> {
-    let is_slash = text_of_cell(cell)?.trim() == "/";
-    cell.raw_number
-        .filter(|_| is_slash)
-        .map(|number| number.to_string())
-}
-
 fn plain(content: &[InlineContent]) -> String {
     office_oxide::ir::inline_to_text(content)
 }
@@ -588,31 +554,6 @@ fn is_link(address: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_currency_is_where_its_format_puts_it() {
-        let check = |format: &str, text: &str, expected: Option<&str>| {
-            let cell = TableCell {
-                content: vec![Element::Paragraph(Paragraph {
-                    content: vec![InlineContent::Text(TextSpan::plain(text))],
-                    ..Paragraph::default()
-                })],
-                number_format: Some(format.to_owned()),
-                ..TableCell::default()
-            };
-            assert_eq!(currency(&cell).as_deref(), expected, "{format}");
-        };
-        check("#,##0.00 [$€-407]", "€1,234.50 ", Some("1,234.50 €"));
-        check(
-            "#,##0.00\\ [$€-407];[RED]-#,##0.00\\ [$€-407]",
-            "-€1.50",
-            Some("-1.50 €"),
-        );
-        check("0[$CHF]", "CHF7", Some("7CHF"));
-        check("[$€-407] #,##0.00", "€ 1.50", None);
-        check("0;[$€-407] 0", "€ 1", None);
-        check("[$-409]0.0", "1.5", None);
-    }
 
     #[test]
     fn references_are_numbered_in_their_order() {

@@ -2,11 +2,15 @@
 //! `styles` resolves style names.
 
 mod formula;
+mod lists;
 mod styles;
+mod tables;
 
 use std::collections::HashMap;
 
+use self::lists::OpenList;
 use self::styles::{Script, Styles, TextFormat};
+use self::tables::{Sheet, is_visible};
 use super::archive::Archive;
 use super::markup::Markup;
 use super::xml::{self, Attributes, Node};
@@ -19,8 +23,6 @@ const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
 const QUOTE_STYLES: &[&str] = &["quotation", "quote", "block text"];
 /// Presentation classes that repeat on every slide, or are not part of the text.
 const SKIPPED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
-/// Maximum number of columns of a sheet.
-const COLUMNS: usize = 16_384;
 /// Elements whose whole content is not part of the text.
 const SKIPPED: &[&str] = &[
     "office:annotation", "office:forms", "text:tracked-changes", "text:sequence-decls",
@@ -141,21 +143,6 @@ struct Writer<'a> {
     truncated: bool,
 }
 
-/// A list being written.
-#[derive(Debug, Default)]
-struct OpenList {
-    style: String,
-    /// Whether it continues the numbers of a list before.
-    continues: bool,
-    /// Its tag, once that is written.
-    tag: Option<&'static str>,
-    /// Whether an item has begun whose start tag is not written. A list without a text before it is nested in the item
-    /// before, which may be in a list that ended.
-    has_new_item: bool,
-    /// The number that the new item has.
-    number: Option<u32>,
-}
-
 /// A frame, which may contain an image.
 #[derive(Debug, Default)]
 struct Frame {
@@ -164,61 +151,6 @@ struct Frame {
     has_formula: bool,
     /// Description of the image, or its title.
     alternative: String,
-}
-
-/// A table being written.
-#[derive(Debug, Default)]
-struct Sheet {
-    /// Output before the table.
-    before: Markup,
-    /// Attributes and content of the row's cells; trailing empty ones are dropped.
-    row: Vec<(String, String)>,
-    row_repeated: usize,
-    /// Output before the current cell, and the cell's attributes.
-    before_cell: Markup,
-    spans: String,
-    cell_repeated: usize,
-    has_head: bool,
-    /// Groups of columns: the end of each, and the number of visible columns before it.
-    columns: Vec<(usize, usize)>,
-    /// The column of the next cell.
-    column: usize,
-    /// Columns that the current cell covers.
-    cell_span: usize,
-}
-
-impl Sheet {
-    fn add_columns(&mut self, attributes: &Attributes) {
-        let (end, visible) = self.columns.last().copied().unwrap_or_default();
-        let count = attributes.count("table:number-columns-repeated", COLUMNS);
-        let new = if is_visible(attributes) { count } else { 0 };
-        self.columns.push((end + count, visible + new));
-    }
-
-    /// Goes to the next cell. Returns whether it is visible.
-    fn begin_cell(&mut self, attributes: &Attributes) -> bool {
-        let count = attributes.count("table:number-columns-repeated", COLUMNS);
-        let span = attributes.count("table:number-columns-spanned", COLUMNS);
-        let before = self.visible_before(self.column);
-        let visible = |columns: usize| self.visible_before(self.column + columns) - before;
-        (self.cell_repeated, self.cell_span) = (visible(count), visible(span));
-        self.column += count;
-        self.cell_repeated.max(self.cell_span) > 0
-    }
-
-    fn visible_before(&self, column: usize) -> usize {
-        let at = self.columns.partition_point(|(end, _)| *end <= column);
-        let (start, visible) = at.checked_sub(1).map_or((0, 0), |last| self.columns[last]);
-        match self.columns.get(at) {
-            Some((_, after)) if *after == visible => visible,
-            _ => visible + column - start,
-        }
-    }
-}
-
-/// Returns whether a row or column is visible.
-fn is_visible(attributes: &Attributes) -> bool {
-    !matches!(attributes.find("table:visibility"), Some("collapse" | "filter"))
 }
 
 impl<'a> Writer<'a> {
@@ -361,21 +293,11 @@ impl<'a> Writer<'a> {
                 Closing::Nothing
             }
             "text:list" => {
-                let outer = self.lists.last().map(|list| list.style.as_str());
-                let style = attributes.find("text:style-name").or(outer);
-                self.lists.push(OpenList {
-                    style: style.unwrap_or_default().to_owned(),
-                    continues: attributes.find("text:continue-list").is_some()
-                        || attributes.find("text:continue-numbering") == Some("true"),
-                    ..OpenList::default()
-                });
+                self.start_list(attributes);
                 Closing::List
             }
             "text:list-item" | "text:list-header" => {
-                if let Some(list) = self.lists.last_mut() {
-                    list.has_new_item = true;
-                    list.number = attributes.number("text:start-value");
-                }
+                self.start_item(attributes);
                 Closing::Item
             }
             "text:note-body" => {
@@ -429,9 +351,7 @@ impl<'a> Writer<'a> {
             }
             "table:table-row" => {
                 if let Some(sheet) = self.tables.last_mut() {
-                    sheet.column = 0;
-                    sheet.row_repeated =
-                        attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS);
+                    sheet.start_row(attributes);
                 }
                 Closing::Row
             }
@@ -446,66 +366,6 @@ impl<'a> Writer<'a> {
         write(self.html.raw(if is_block { "<p>" } else { "" }));
         if is_block {
             self.html.close("p");
-        }
-    }
-
-    /// Writes the start tags of new items, and of their lists.
-    fn begin_items(&mut self) {
-        let levels = self.lists.len();
-        for (level, list) in (1..).zip(&mut self.lists) {
-            if !std::mem::take(&mut list.has_new_item) {
-                continue;
-            }
-            let html = &mut self.html;
-            let is_nested_in_item_before = level < levels
-                && match list.tag {
-                    Some(_) => html.remove_end("</li>\n"),
-                    None => {
-                        let mut tags = ["ol", "ul"].into_iter();
-                        list.tag = tags.find(|tag| html.remove_end(&format!("</li>\n</{tag}>\n")));
-                        list.tag.is_some()
-                    }
-                };
-            if is_nested_in_item_before {
-                if let Some(ended) = self.ended_lists.get(level - 1) {
-                    list.style.clone_from(ended);
-                }
-                continue;
-            }
-            let counts_on = level == 1 && (list.continues || list.tag.is_some());
-            let last_number = self.list_numbers.get(&list.style).filter(|_| counts_on);
-            let number = list.number.unwrap_or_else(|| match last_number {
-                Some(last) => last.saturating_add(1),
-                None => self.styles.start(&list.style, level),
-            });
-            if level == 1 {
-                self.list_numbers.insert(list.style.clone(), number);
-            }
-            if list.tag.is_none() {
-                let is_numbered = self.styles.is_numbered(&list.style, level);
-                let tag = if is_numbered { "ol" } else { "ul" };
-                list.tag = Some(tag);
-                let is_same =
-                    (level > 1 || list.continues) && self.ended_lists.get(level - 1) == Some(&list.style);
-                if !(is_same && html.remove_end(&format!("</{tag}>\n"))) {
-                    match is_numbered && number != 1 {
-                        true => html.open_with(tag, "start", &number.to_string()),
-                        false => html.open(tag),
-                    };
-                }
-            }
-            html.open("li");
-        }
-    }
-
-    fn end_list(&mut self) {
-        let Some(list) = self.lists.pop() else { return };
-        if let Some(tag) = list.tag {
-            self.html.close(tag);
-            let level = self.lists.len();
-            self.ended_lists
-                .resize(self.ended_lists.len().max(level + 1), String::new());
-            self.ended_lists[level] = list.style;
         }
     }
 
@@ -577,35 +437,6 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn start_table(&mut self, attributes: &Attributes) -> Closing {
-        if self.kind == FileType::Ods && self.tables.is_empty() {
-            let name = attributes.find("table:name").unwrap_or_default();
-            self.html.element("h2", name);
-        }
-        self.tables.push(Sheet {
-            before: std::mem::take(&mut self.html),
-            ..Sheet::default()
-        });
-        Closing::Table
-    }
-
-    fn start_cell(&mut self, attributes: &Attributes) -> Closing {
-        let Some(sheet) = self.tables.last_mut() else {
-            return Closing::Nothing;
-        };
-        sheet.cell_repeated = sheet.cell_repeated.clamp(1, limits::REPEATED_CELLS);
-        sheet.spans.clear();
-        let rows = attributes.count("table:number-rows-spanned", limits::TABLE_COLUMNS);
-        let columns = sheet.cell_span.min(limits::TABLE_COLUMNS);
-        for (attribute, span) in [("colspan", columns), ("rowspan", rows)] {
-            if span > 1 {
-                sheet.spans.push_str(&format!(" {attribute}=\"{span}\""));
-            }
-        }
-        sheet.before_cell = std::mem::take(&mut self.html);
-        Closing::Cell
-    }
-
     /// Ends the code block to which the last paragraph belonged.
     fn end_code(&mut self) {
         if std::mem::take(&mut self.after_code) {
@@ -627,13 +458,7 @@ impl<'a> Writer<'a> {
                 self.in_code = false;
                 self.after_code = true;
             }
-            Closing::Item => {
-                let list = self.lists.last_mut();
-                // An item without content.
-                if !list.is_some_and(|list| std::mem::take(&mut list.has_new_item)) {
-                    self.html.close("li");
-                }
-            }
+            Closing::Item => self.end_item(),
             Closing::List => self.end_list(),
             Closing::Frame => {
                 let frame = self.frames.pop().unwrap_or_default();
@@ -659,60 +484,6 @@ impl<'a> Writer<'a> {
                 }
             }
             Closing::Page => self.end_page(),
-        }
-    }
-
-    fn end_cell(&mut self) {
-        let Some(sheet) = self.tables.last_mut() else {
-            return;
-        };
-        let before = std::mem::take(&mut sheet.before_cell);
-        let content = std::mem::replace(&mut self.html, before).into_html();
-        let content = content.trim();
-        // A single paragraph in a cell needs no block.
-        let content = content
-            .strip_prefix("<p>")
-            .and_then(|rest| rest.strip_suffix("</p>"))
-            .filter(|inner| !inner.contains("<p>"))
-            .unwrap_or(content);
-        self.cells += sheet.cell_repeated;
-        let cell = (sheet.spans.clone(), content.to_owned());
-        sheet.row.extend(std::iter::repeat_n(cell, sheet.cell_repeated));
-    }
-
-    fn end_row(&mut self) {
-        let Some(sheet) = self.tables.last_mut() else {
-            return;
-        };
-        let mut row = std::mem::take(&mut sheet.row);
-        while row.last().is_some_and(|(_, content)| content.is_empty()) {
-            row.pop();
-        }
-        if row.is_empty() {
-            return;
-        }
-        let name = if std::mem::replace(&mut sheet.has_head, true) {
-            "td"
-        } else {
-            "th"
-        };
-        for _ in 0..sheet.row_repeated {
-            self.html.open("tr");
-            for (spans, content) in &row {
-                self.html
-                    .raw("<")
-                    .raw(name)
-                    .raw(spans)
-                    .raw(">")
-                    .raw(content)
-                    .close(name);
-            }
-            self.html.close("tr");
-            self.cells += row.len();
-            if self.cells > limits::FILE_CELLS {
-                self.truncated = true;
-                break;
-            }
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod blocks;
 mod encodings;
+mod state;
 mod token;
 
 use std::collections::HashMap;
@@ -11,6 +12,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use self::blocks::Blocks;
 use self::encodings::{charset_encoding, code_page_encoding};
+use self::state::{Destination, Group, Paragraph, Script};
 use self::token::{Token, Tokens};
 use super::markup::Markup;
 use super::office::{CODE_STYLES, QUOTE_STYLES};
@@ -41,61 +43,6 @@ pub(super) fn read(body: &[u8]) -> Result<FileDocument, FileError> {
         reader.handle(&token);
     }
     Ok(reader.document())
-}
-
-/// Destination of text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Destination {
-    #[default]
-    Body,
-    Nowhere,
-    /// The names of fonts.
-    Fonts,
-    /// The names of styles.
-    Styles,
-    /// A document property.
-    Property(&'static str),
-    /// The instruction of a field.
-    Instruction,
-    /// The marker of a list item.
-    ListMarker,
-}
-
-/// Position of text relative to its line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Script {
-    #[default]
-    Normal,
-    Super,
-    Sub,
-}
-
-/// State that a group inherits from its parent.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    destination: Destination,
-    bold: bool,
-    italic: bool,
-    struck: bool,
-    script: Script,
-    hidden: bool,
-    /// Number of fallback characters after a `\u`.
-    fallback_chars: u32,
-    is_note: bool,
-    is_text_box: bool,
-    is_field: bool,
-    style: i32,
-    font: Option<i32>,
-}
-
-/// Paragraph properties; `\pard` resets them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Paragraph {
-    style: i32,
-    outline: Option<u8>,
-    is_item: bool,
-    depth: u8,
-    in_table: bool,
 }
 
 #[derive(Default)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use office_oxide::cfb::CfbReader;
 
-use super::lists::{Counter, Place};
+use super::lists::{Counter, MAX_LEVEL, Place};
 
 /// Places in the file information block (section 2.5): length of the main text; offset and length of the tables of
 /// paragraphs, pieces of text, lists, and uses of lists.
@@ -138,7 +138,7 @@ fn item(page: &[u8], place: usize) -> Option<(u16, u8)> {
         rest = after;
         match kind {
             0x460B => list = u16_at(value, 0)?.cast_signed().unsigned_abs(),
-            0x260A => level = value[0],
+            0x260A => level = value[0].min(MAX_LEVEL),
             // In a table, or a level of the outline: a heading.
             0x2416 => is_text &= value[0] == 0,
             0x2640 => is_text = value[0] == 9,
@@ -219,6 +219,7 @@ mod tests {
         assert_eq!(style(0, b"\x16\x24\x01\x0B\x46\x02\0"), None, "in a table");
         assert_eq!(style(0, b"\x0B\x46\x01\xF8"), None, "taken out of its list");
         assert_eq!(style(0, b""), None);
+        assert_eq!(style(0, b"\x0B\x46\x02\0\x0A\x26\xFF"), Some((2, MAX_LEVEL)));
     }
 
     #[test]

@@ -29,6 +29,8 @@ mod rtf;
 #[cfg(feature = "files")]
 mod scan;
 #[cfg(feature = "files")]
+mod text_format;
+#[cfg(feature = "files")]
 mod xml;
 
 #[cfg(feature = "files")]

@@ -8,15 +8,10 @@ mod conversion;
 #[path = "files/fixtures.rs"]
 mod fixtures;
 
-use conversion::{markdown, read_as};
-use expect_test::{Expect, expect};
+use conversion::{check, markdown, read_as};
+use expect_test::expect;
 use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, xlsx};
 use harvestman_content::files::{FileError, FileType};
-
-#[track_caller]
-fn check(file_type: FileType, body: &[u8], expected: Expect) {
-    expected.assert_eq(&markdown(&read_as(file_type, body).unwrap()));
-}
 
 #[test]
 fn a_word_document_keeps_its_structure() {

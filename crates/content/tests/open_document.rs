@@ -8,15 +8,10 @@ mod conversion;
 #[path = "files/fixtures.rs"]
 mod fixtures;
 
-use conversion::{markdown, read_as};
-use expect_test::{Expect, expect};
+use conversion::{check, markdown, read_as};
+use expect_test::expect;
 use fixtures::{open_document, open_document_with};
 use harvestman_content::files::FileType;
-
-#[track_caller]
-fn check(file_type: FileType, body: &[u8], expected: Expect) {
-    expected.assert_eq(&markdown(&read_as(file_type, body).unwrap()));
-}
 
 #[test]
 fn an_opendocument_text_keeps_its_structure() {

@@ -9,10 +9,11 @@ mod tables;
 use std::collections::HashMap;
 
 use self::lists::OpenList;
-use self::styles::{Script, Styles, TextFormat};
+use self::styles::Styles;
 use self::tables::{Sheet, is_visible};
 use super::archive::Archive;
 use super::markup::Markup;
+use super::text_format::TextFormat;
 use super::xml::{self, Attributes, Node};
 use super::{FileDocument, FileError, FilePage, FileType};
 use crate::limits;
@@ -423,17 +424,9 @@ impl<'a> Writer<'a> {
     }
 
     fn open_format(&mut self, format: TextFormat, tags: &mut Vec<&'static str>) {
-        for (tag, on) in [
-            ("strong", format.bold),
-            ("em", format.italic),
-            ("del", format.struck),
-            ("sup", format.script == Script::Super),
-            ("sub", format.script == Script::Sub),
-        ] {
-            if on {
-                self.html.open(tag);
-                tags.push(tag);
-            }
+        for tag in format.tags() {
+            self.html.open(tag);
+            tags.push(tag);
         }
     }
 

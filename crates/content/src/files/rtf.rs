@@ -12,10 +12,11 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use self::blocks::Blocks;
 use self::encodings::{charset_encoding, code_page_encoding};
-use self::state::{Destination, Group, Paragraph, Script};
+use self::state::{Destination, Group, Paragraph};
 use self::token::{Token, Tokens};
 use super::markup::Markup;
 use super::office::{CODE_STYLES, QUOTE_STYLES};
+use super::text_format::{Script, TextFormat};
 use super::{FileDocument, FileError, FilePage};
 use crate::limits;
 
@@ -74,7 +75,7 @@ struct Reader {
     enclosing_line: Option<(Markup, Paragraph)>,
     /// The line, the marker and the paragraph that contain the current text box.
     around_text_box: Option<(Markup, String, Paragraph)>,
-    format: (bool, bool, bool, Script),
+    format: TextFormat,
 }
 
 impl Reader {
@@ -189,36 +190,22 @@ impl Reader {
 
     /// Opens and closes tags so that they match the group's formatting.
     fn apply_group_format(&mut self, has_text: bool) {
-        let group = &self.group;
-        let wanted = (group.bold, group.italic, group.struck, group.script);
+        let wanted = self.group.format;
         if self.format == wanted || !has_text {
             return;
         }
         self.close_format();
         self.format = wanted;
-        for tag in self.format_tags() {
+        for tag in wanted.tags() {
             self.line.open(tag);
         }
     }
 
     fn close_format(&mut self) {
-        for tag in self.format_tags().rev() {
+        for tag in self.format.tags().rev() {
             self.line.close(tag);
         }
         self.format = Default::default();
-    }
-
-    /// Returns the tags of the current format, the outer ones first.
-    fn format_tags(&self) -> impl DoubleEndedIterator<Item = &'static str> + use<> {
-        let (bold, italic, struck, script) = self.format;
-        let tags = [
-            ("strong", bold),
-            ("em", italic),
-            ("del", struck),
-            ("sup", script == Script::Super),
-            ("sub", script == Script::Sub),
-        ];
-        tags.into_iter().filter_map(|(tag, on)| on.then_some(tag))
     }
 
     fn symbol(&mut self, symbol: u8) {
@@ -236,17 +223,16 @@ impl Reader {
         let on = number != Some(0);
         let optional = std::mem::take(&mut self.optional);
         match word {
-            "b" => self.group.bold = on,
-            "i" => self.group.italic = on,
-            "strike" | "striked" => self.group.struck = on,
+            "b" => self.group.format.bold = on,
+            "i" => self.group.format.italic = on,
+            "strike" | "striked" => self.group.format.struck = on,
             "v" | "deleted" => self.group.hidden = on,
-            "super" if on => self.group.script = Script::Super,
-            "sub" if on => self.group.script = Script::Sub,
-            "super" | "sub" | "nosupersub" => self.group.script = Script::Normal,
+            "super" if on => self.group.format.script = Script::Super,
+            "sub" if on => self.group.format.script = Script::Sub,
+            "super" | "sub" | "nosupersub" => self.group.format.script = Script::Normal,
             "plain" => {
-                let group = &mut self.group;
-                (group.bold, group.italic, group.struck, group.script) = Default::default();
-                group.font = None;
+                self.group.format = TextFormat::default();
+                self.group.font = None;
             }
             "par" => self.end_paragraph(),
             "line" if self.group.destination == Destination::Body => {

@@ -45,8 +45,8 @@ pub(super) fn page_title(dom: &Dom, stated: Stated) -> Option<String> {
         .filter(|title| !title.is_empty())
 }
 
-/// Returns true for an `h1` with the name of the site: the page states that name, or `title` has it beside the title
-/// that the page states or beside another heading. All texts are in lower case.
+/// Returns true for an `h1` that is the name of the site: `og:site_name` is the same, `og:title` leaves it out of `title`,
+/// or the rest of `title` is another heading. All texts are in lower case.
 fn names_site(dom: &Dom, stated: &Stated, title: &str, heading: &str) -> bool {
     let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
     let is_beside_heading = || {

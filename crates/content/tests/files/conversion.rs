@@ -1,5 +1,6 @@
 //! Conversion of a file in memory to Markdown.
 
+use expect_test::Expect;
 use harvestman_content::files::{FileDocument, FileError, FileRequest, FileType, ScanRequest, read};
 use harvestman_content::{HtmlPage, Selection};
 use url::Url;
@@ -24,4 +25,11 @@ pub(crate) fn markdown(document: &FileDocument) -> String {
     HtmlPage::parse(&document.html(), &url)
         .convert(&selection)
         .markdown()
+}
+
+/// Asserts the Markdown of a whole file.
+#[track_caller]
+#[allow(dead_code, reason = "other tests have their own assertions")]
+pub(crate) fn check(file_type: FileType, body: &[u8], expected: Expect) {
+    expected.assert_eq(&markdown(&read_as(file_type, body).unwrap()));
 }

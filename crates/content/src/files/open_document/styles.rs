@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::files::FileError;
+use crate::files::text_format::{Script, TextFormat};
 use crate::files::xml::{self, Attributes, Node};
 
 /// Maximum number of ancestors of a style.
@@ -28,24 +29,6 @@ pub(super) struct Styles {
     lists: HashMap<String, [u16; 2]>,
     /// The first number of a level of a list style, if it is not 1.
     starts: HashMap<(String, usize), u32>,
-}
-
-/// Text formatting.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct TextFormat {
-    pub(super) bold: bool,
-    pub(super) italic: bool,
-    pub(super) struck: bool,
-    pub(super) script: Script,
-}
-
-/// Position of text relative to its line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Script {
-    #[default]
-    Normal,
-    Super,
-    Sub,
 }
 
 impl Styles {

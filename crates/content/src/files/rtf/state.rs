@@ -1,5 +1,7 @@
 //! State of a Rich Text Format file at a place: of its groups and of its paragraphs.
 
+use crate::files::text_format::TextFormat;
+
 /// Destination of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Destination {
@@ -18,23 +20,11 @@ pub(super) enum Destination {
     ListMarker,
 }
 
-/// Position of text relative to its line.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Script {
-    #[default]
-    Normal,
-    Super,
-    Sub,
-}
-
 /// State that a group inherits from its parent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Group {
     pub(super) destination: Destination,
-    pub(super) bold: bool,
-    pub(super) italic: bool,
-    pub(super) struck: bool,
-    pub(super) script: Script,
+    pub(super) format: TextFormat,
     pub(super) hidden: bool,
     /// Number of fallback characters after a `\u`.
     pub(super) fallback_chars: u32,

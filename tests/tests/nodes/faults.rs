@@ -104,6 +104,24 @@ async fn a_run_and_its_pages_begin_even_if_their_connection_breaks_on_postgresql
     }
 }
 
+/// Runs an extract whose connection breaks when it first reads pages of the cache. Returns its final status.
+async fn extract_with_broken_connection(
+    server: &TestServer,
+    database: &TestDatabase,
+    request: &Value,
+) -> Value {
+    let (first, second) = (connect(database).await, connect(database).await);
+    lock(&first, "harvestman.run_event").await;
+    let started = server.post("/v2/extract", request).await.ok();
+    // The run waits for the first lock, so that it is the first to wait for this one.
+    lock(&second, "harvestman.cached_page").await;
+    first.batch_execute("COMMIT").await.unwrap();
+    break_waiting(&second, "harvestman.cached_page").await;
+    second.batch_execute("COMMIT").await.unwrap();
+    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
+    server.wait_for_end(&path).await
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_extract_searches_again_if_its_connection_breaks_on_postgresql() {
     let database = TestDatabase::create().await;
@@ -111,17 +129,8 @@ async fn an_extract_searches_again_if_its_connection_breaks_on_postgresql() {
     let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let scrape = json!({ "url": site.url("/") });
     server.post("/v2/scrape", &scrape).await.ok();
-    let (first, second) = (connect(&database).await, connect(&database).await);
-    lock(&first, "harvestman.run_event").await;
     let request = json!({ "prompt": "home", "schema": title_schema() });
-    let started = server.post("/v2/extract", &request).await.ok();
-    // The run waits for the first lock, so that its search is the first to wait for this one.
-    lock(&second, "harvestman.cached_page").await;
-    first.batch_execute("COMMIT").await.unwrap();
-    break_waiting(&second, "harvestman.cached_page").await;
-    second.batch_execute("COMMIT").await.unwrap();
-    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
-    let end = server.wait_for_end(&path).await;
+    let end = extract_with_broken_connection(&server, &database, &request).await;
     assert_eq!(end["status"], "completed", "{end}");
 }
 
@@ -130,17 +139,8 @@ async fn an_extract_maps_a_site_again_if_its_connection_breaks_on_postgresql() {
     let database = TestDatabase::create().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
     let site = Site::new().graph(&[("/", &["/a"]), ("/a", &[])]).serve().await;
-    let (first, second) = (connect(&database).await, connect(&database).await);
-    lock(&first, "harvestman.run_event").await;
     let request = json!({ "urls": [site.url("/*")], "schema": title_schema() });
-    let started = server.post("/v2/extract", &request).await.ok();
-    // As above.
-    lock(&second, "harvestman.cached_page").await;
-    first.batch_execute("COMMIT").await.unwrap();
-    break_waiting(&second, "harvestman.cached_page").await;
-    second.batch_execute("COMMIT").await.unwrap();
-    let path = format!("/v2/extract/{}", started["id"].as_str().unwrap());
-    let end = server.wait_for_end(&path).await;
+    let end = extract_with_broken_connection(&server, &database, &request).await;
     // The map, and both pages.
     assert_eq!(
         (&end["status"], &end["creditsUsed"]),

@@ -7,8 +7,8 @@ use harvestman_core::crawl::{Batch, JobEnd, JobState};
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    AttemptEnd, CancelOutcome, CreateOutcome, DatabaseUrl, Demand, Idempotency, JobKind, JobStatus, NewJob,
-    RevokeOutcome, Store, StoreConfig, StoredScrape, postgres_versions,
+    AttemptEnd, CancelOutcome, CreateOutcome, DatabaseUrl, Demand, Idempotency, JobKind, JobStatus, Lease,
+    NewJob, RevokeOutcome, Store, StoreConfig, StoredScrape, postgres_versions,
 };
 
 use crate::fixtures::{
@@ -26,6 +26,12 @@ async fn nodes(folder: &TestFolder, count: usize) -> Vec<Store> {
         stores.push(folder.open().await);
     }
     stores
+}
+
+/// Leases one free shard.
+async fn lease_one(store: &Store) -> Lease {
+    let mut leases = store.lease("", NOW, LEASE_MS, &room(1)).await.unwrap();
+    leases.pop().unwrap()
 }
 
 #[tokio::test]
@@ -365,12 +371,7 @@ async fn cancelling_and_committing_race_on_postgresql() {
     for _ in 0..10 {
         let job = crawl_with_events(team, 5);
         stores[0].create_crawl(&job, None).await.unwrap();
-        let lease = stores[0]
-            .lease("", NOW, LEASE_MS, &room(1))
-            .await
-            .unwrap()
-            .pop()
-            .unwrap();
+        let lease = lease_one(&stores[0]).await;
         let mut first = batch(1);
         first.offers = offers(&["/1"]);
         stores[0].commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
@@ -486,12 +487,7 @@ async fn a_new_large_job_is_deleted_without_statistics_about_it_on_postgresql() 
     for urls in [5, 10_000] {
         let job = crawl(team, 1);
         store.create_crawl(&job, None).await.unwrap();
-        let lease = store
-            .lease("", NOW, LEASE_MS, &room(1))
-            .await
-            .unwrap()
-            .pop()
-            .unwrap();
+        let lease = lease_one(&store).await;
         let first = Batch {
             offers: (0..urls).map(|no| offer(&format!("/{no}"))).collect(),
             ..batch(1)
@@ -518,12 +514,7 @@ async fn text_that_postgresql_cannot_store_is_replaced_on_postgresql() {
         ..crawl(team, 5)
     };
     store.create_crawl(&job, None).await.unwrap();
-    let lease = store
-        .lease("", NOW, LEASE_MS, &room(1))
-        .await
-        .unwrap()
-        .pop()
-        .unwrap();
+    let lease = lease_one(&store).await;
     let mut first = batch(1);
     first.offers = offers(&["/1", "/2"]);
     store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();

@@ -116,8 +116,12 @@ pub(crate) fn blocks(dom: &Dom) -> impl Iterator<Item = String> {
                 .trim()
                 .trim_start_matches("<!--")
                 .trim_start_matches("//<![CDATA[")
+                .trim_start_matches("/*<![CDATA[*/")
                 .trim_end_matches("-->")
-                .trim_end_matches("//]]>");
+                .trim_end_matches("//]]>")
+                .trim_end_matches("/*]]>*/")
+                .trim_end()
+                .trim_end_matches(';');
             // Line ends inside strings are common, but not valid JSON.
             text.replace(['\n', '\r', '\t'], " ")
         })

@@ -253,7 +253,7 @@ fn kinds(object: &Object) -> impl Iterator<Item = &str> {
 }
 
 fn is(object: &Object, kind: &str) -> bool {
-    kinds(object).any(|name| name == kind)
+    kinds(object).any(|name| name.eq_ignore_ascii_case(kind))
 }
 
 /// Returns a value, or the values of a list.
@@ -322,6 +322,14 @@ mod tests {
                 ],
             })
         );
+    }
+
+    #[test]
+    fn json_for_old_browsers_and_types_in_lower_case_are_read() {
+        let (stated, url) = facts(
+            r#"<script type="application/ld+json">/*<![CDATA[*/ {"@type":"product","name":"Rope"}; /*]]>*/</script>"#,
+        );
+        assert_eq!(product(&stated, &url).unwrap().title, "Rope");
     }
 
     #[test]

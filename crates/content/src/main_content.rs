@@ -23,6 +23,7 @@ mod kind;
 mod landmarks;
 mod link_target;
 mod marked;
+mod offer;
 mod open_elements;
 mod prune;
 mod repeats;
@@ -144,6 +145,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         faq::restore(dom, kind, &blocks, &mut probabilities, cut);
     }
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
+    offer::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
         true => vec![body],
         false => roots,

@@ -448,6 +448,37 @@ fn a_stated_faq_is_kept() {
 }
 
 #[test]
+fn the_name_and_the_price_of_a_product_are_kept() {
+    let json =
+        r#"<script type="application/ld+json">{"@type": "Product", "offers": {"price": "1299.50"}}</script>"#;
+    let type_only = "<meta property=og:type content=product>";
+    let carousel =
+        "<div class=carousel><div><a href=/rope><h3>Rope</h3></a><p class=price>£8</p></div></div>";
+    let offer = "<div class=product-header><h1>Harbour lamp</h1></div><div class=buy-box><div>£1,299.50</div>\
+        <button>Add to basket</button><p>Free delivery over £50</p></div>";
+    for (head, before, price) in [
+        (json, "", "£1,299.50"),
+        (json, carousel, "£1,299.50"),
+        (type_only, "", "£1,299.50"),
+        ("", "", ""),
+    ] {
+        let found = markdown(&format!(
+            "<title>Harbour lamp | Shop</title>{head}{NAVIGATION}{before}{offer}<div class=description>{TEXT}{MORE}\
+             {TEXT}{MORE}</div>{FOOTER}"
+        ));
+        assert!(found.contains(price), "{head}: {found}");
+        assert!(
+            head.is_empty() || found.contains("# Harbour lamp"),
+            "{head}: {found}"
+        );
+        for text in ["£8", "Free delivery", "Sport"] {
+            assert!(!found.contains(text), "{head} has {text}: {found}");
+        }
+        assert_eq!(found.contains('£'), !head.is_empty(), "{head}: {found}");
+    }
+}
+
+#[test]
 fn a_short_main_is_kept_without_a_long_navigation() {
     let chapters: String = (1..60)
         .map(|chapter| {

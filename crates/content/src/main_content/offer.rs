@@ -1,0 +1,251 @@
+//! Keeps the name and the price of the product that a page offers. They stand among pictures and buttons, so the model
+//! takes them for a part of the site.
+
+use memchr::memmem;
+
+use super::block::Block;
+use super::hints;
+use super::kind::PageKind;
+use super::title;
+use super::weights::TextWeights;
+use crate::html::dom::{Dom, NodeId, attr, collapse};
+use crate::html::json_ld;
+use crate::html::tag::Tag;
+
+/// Blocks after the name, and before it, of which one may be the price.
+const MAX_AFTER: usize = 40;
+const MAX_BEFORE: usize = 8;
+/// Prices that stand together: before and after a discount.
+const MAX_PRICES: usize = 3;
+/// Maximum size of a price with what belongs to it, such as the tax.
+const MAX_WORDS: i32 = 12;
+const MAX_BYTES: usize = 120;
+/// Maximum number of stretches of text in a price: its parts are often marked up.
+const MAX_TEXTS: usize = 20;
+/// Elements around a price, itself included, of which one may have a name that says so.
+const NAMED: usize = 3;
+/// Prices of a page that are read from its JSON-LD.
+const MAX_STATED: usize = 100;
+
+/// Words in names of elements that hold a price.
+const PRICE_NAMES: [&str; 12] = [
+    "cena", "hinta", "preco", "precio", "preis", "prezzo", "price", "prices", "pricing", "prijs", "pris",
+    "prix",
+];
+/// What stands next to the number in a price, in lower case.
+const SIGNS: [char; 14] = [
+    '$', '£', '¥', '฿', '₦', '₩', '₪', '₫', '€', '₱', '₴', '₹', '₺', '₽',
+];
+const CURRENCIES: [&str; 30] = [
+    "aud", "cad", "chf", "din", "dkk", "eur", "ft", "gbp", "kn", "kr", "kč", "lei", "nok", "nzd", "rm", "rp",
+    "rs.", "rs", "sek", "tl", "usd", "zł", "грн", "лв", "р.", "руб", "тг", "元", "円", "원",
+];
+/// Properties of `meta` that state what the page is about, and its price.
+const TYPE: [&str; 1] = ["og:type"];
+const PRICE: [&str; 4] = [
+    "og:price", "og:price:amount", "product:price", "product:price:amount",
+];
+
+/// Raises the probabilities of the name and the price of the product that a page is about to `cut`.
+pub(super) fn restore(
+    dom: &Dom,
+    kind: PageKind,
+    weights: &TextWeights,
+    blocks: &[Block],
+    probabilities: &mut [i32],
+    cut: i32,
+) {
+    if kind != PageKind::Product && !meta(dom, &TYPE).any(|stated| stated.ends_with("product")) {
+        return;
+    }
+    let Some(name) = name(dom) else {
+        return;
+    };
+    // Blocks stand where their first text is, so not all are in the order of their elements.
+    let is_name = |block: &Block| (name..dom.end(name)).contains(&block.id);
+    let from = blocks.iter().position(is_name).unwrap_or(blocks.len());
+    // What is inside a heading with text of its own is a button.
+    let to = match blocks.get(from) {
+        Some(block) if block.id == name => from + 1,
+        _ => from + blocks[from..].iter().take_while(|block| is_name(block)).count(),
+    };
+    let stated = stated_prices(dom);
+    let price_at = |at: usize| price_of(dom, weights, &blocks[at]);
+    let is_price = |&at: &usize| price_at(at).is_some();
+    let is_stated = |&at: &usize| price_at(at).is_some_and(|text| shows_one(&text, &stated));
+    let near = || {
+        (to..blocks.len())
+            .take(MAX_AFTER)
+            .chain((0..from).rev().take(MAX_BEFORE))
+    };
+    let first = near().find(is_stated).or_else(|| near().find(is_price));
+    let prices = first
+        .into_iter()
+        .flat_map(|first| (first..blocks.len()).take(MAX_PRICES).take_while(is_price));
+    for at in (from..to).chain(prices) {
+        probabilities[at] = probabilities[at].max(cut);
+    }
+}
+
+/// Returns the heading that names the product: the only `h1`, or the first with most of its words in the page's title.
+fn name(dom: &Dom) -> Option<NodeId> {
+    let title = title::of_page(dom);
+    let in_title = |&id: &NodeId| {
+        let text = title::of_heading(dom, id);
+        let words = || {
+            text.split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty())
+        };
+        words().filter(|word| title.contains(word)).count() * 2 > words().count()
+    };
+    let headings: Vec<NodeId> = dom.all(Tag::H1).collect();
+    match headings[..] {
+        [name] => Some(name),
+        [] => (0..dom.len())
+            .filter(|&id| dom.tag(id).heading_level().is_some())
+            .find(in_title),
+        _ => headings.into_iter().find(in_title),
+    }
+}
+
+/// Returns the text of a block that is a price, by its currency or its name.
+fn price_of(dom: &Dom, weights: &TextWeights, block: &Block) -> Option<String> {
+    if block.size() > MAX_WORDS || block.linked_percent() >= 50 || block.leads_away {
+        return None;
+    }
+    let own = dom
+        .below(block.id)
+        .filter(|&id| dom.tag(id) == Tag::Text && weights.block(id) == block.id);
+    let texts: Vec<&str> = own.map(|id| dom.text(id)).take(MAX_TEXTS).collect();
+    let text = collapse(&texts.concat()).to_lowercase();
+    let is_price = text.len() <= MAX_BYTES
+        && text.contains(|c: char| c.is_ascii_digit())
+        && (starts_with_amount(&text) || is_named_price(dom, block.id));
+    is_price.then_some(text)
+}
+
+/// Returns true for a text that starts with a number and its currency, in either order, after one word at most.
+fn starts_with_amount(text: &str) -> bool {
+    let is_amount = |text: &str| match without_currency(text) {
+        Some(rest) => rest.trim_start().starts_with(|c: char| c.is_ascii_digit()),
+        None => {
+            let rest =
+                text.trim_start_matches(|c: char| c.is_ascii_digit() || " .,'\u{a0}\u{202f}".contains(c));
+            rest.len() < text.len() && without_currency(rest).is_some()
+        }
+    };
+    is_amount(text) || text.split_once(' ').is_some_and(|(_, rest)| is_amount(rest))
+}
+
+/// Returns what follows the currency at the start of a text.
+fn without_currency(text: &str) -> Option<&str> {
+    let name = || CURRENCIES.iter().find_map(|name| text.strip_prefix(name));
+    text.strip_prefix(SIGNS).or_else(name)
+}
+
+/// Returns true if an element near the text is called a price.
+fn is_named_price(dom: &Dom, id: NodeId) -> bool {
+    let mut is_price = false;
+    for id in std::iter::once(id).chain(dom.ancestors(id)).take(NAMED) {
+        for name in [attr::CLASS, attr::ID, attr::ITEMPROP] {
+            hints::each_word(dom.attr(id, name).unwrap_or_default(), &mut |word| {
+                is_price |= PRICE_NAMES.contains(&word);
+            });
+        }
+    }
+    is_price
+}
+
+/// Returns the prices that a page states in JSON-LD, `meta` and microdata, in hundredths.
+fn stated_prices(dom: &Dom) -> Vec<String> {
+    let mut prices = Vec::new();
+    for block in json_ld::blocks(dom) {
+        for key in ["\"price\"", "\"lowPrice\""] {
+            for at in memmem::find_iter(block.as_bytes(), key).take(MAX_STATED) {
+                let value = block[at + key.len()..].trim_start_matches([' ', ':']);
+                let end = match value.starts_with('"') {
+                    true => value[1..].find('"').map_or(0, |end| end + 1),
+                    false => value.find([',', '}']).unwrap_or(0),
+                };
+                prices.push(hundredths(&value[..end]));
+            }
+        }
+    }
+    let properties =
+        dom.with_attribute(|a| a.name == attr::ITEMPROP && ["price", "lowPrice"].contains(&dom.value(a)));
+    let properties = properties.filter_map(|id| dom.attr(id, attr::CONTENT));
+    prices.extend(meta(dom, &PRICE).chain(properties).map(hundredths));
+    prices
+}
+
+/// Returns the contents of the `meta` elements with one of these properties.
+fn meta<'d>(dom: &'d Dom, properties: &'static [&str]) -> impl Iterator<Item = &'d str> {
+    let names = |id| [attr::PROPERTY, attr::NAME].map(|name| dom.attr(id, name));
+    let has_property = move |&id: &NodeId| names(id).iter().flatten().any(|name| properties.contains(name));
+    dom.all(Tag::Meta)
+        .filter(has_property)
+        .filter_map(|id| dom.attr(id, attr::CONTENT))
+}
+
+/// Returns the digits of a number with two digits after its point.
+fn hundredths(number: &str) -> String {
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let number = number.trim();
+    match number.rfind(['.', ',']).filter(|at| number.len() - at <= 3) {
+        Some(at) => digits(&number[..at]) + &format!("{:0<2}", digits(&number[at..])),
+        None => digits(number) + "00",
+    }
+}
+
+/// Returns true for a text that shows one of some prices in hundredths, with or without those.
+fn shows_one(text: &str, prices: &[String]) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || " .,'\u{a0}\u{202f}".contains(c);
+    text.split(|c| !is_part(c)).any(|number| {
+        let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+        !digits.is_empty()
+            && prices
+                .iter()
+                .any(|price| *price == digits || price.strip_suffix("00") == Some(&digits))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::parse::parse;
+
+    #[test]
+    fn a_price_starts_with_an_amount() {
+        for text in [
+            "£450", "€ 119,01 inkl. mwst.", "eur15.99", "49 890 тг.", "30,000원~", "alkaen 74,95 €",
+        ] {
+            assert!(starts_with_amount(text), "{text}");
+        }
+        for text in [
+            "free delivery over £50", "4.5 stars", "5% off", "price on request", "€",
+        ] {
+            assert!(!starts_with_amount(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn stated_prices_are_read_wherever_they_stand() {
+        let dom = parse(
+            "<meta property=product:price:amount content=1.299,5><meta name=og:price content='30,000원~'>\
+             <i itemprop=price content=12.5></i><script type=application/ld+json>{\"price\": \"71.91\", \"offers\": \
+             {\"lowPrice\":450}, \"price\": null}</script>",
+        );
+        let prices = stated_prices(&dom);
+        for (text, is_shown) in [
+            ("£450", true),
+            ("71,91 € 79,90 €", true),
+            ("1.299,50 €", true),
+            ("17334 lei", false),
+            ("30,000원~", true),
+            ("12", false),
+            ("null", false),
+        ] {
+            assert_eq!(shows_one(text, &prices), is_shown, "{text} {prices:?}");
+        }
+    }
+}

@@ -448,6 +448,30 @@ fn a_stated_faq_is_kept() {
 }
 
 #[test]
+fn the_parts_of_a_divided_text_are_kept() {
+    let popular =
+        "<div class=most-popular><h3>Most popular</h3><a href=/a>Thirty tools for your harbour</a></div>";
+    let part = |class: &str, text: &str| {
+        format!("<div class=row><div class='{class}'><p class=paywall>{text}</p></div>{popular}</div>")
+    };
+    let long = "The keeper of the lighthouse wrote down every ship that passed, the hour, the wind and the colour of its \
+        sails, and at the end of each winter he sent his book to the office in the capital, where nobody read it. ";
+    for (class, is_kept) in [("body", true), ("promo", false)] {
+        let found = markdown(&format!(
+            "<title>Storm</title>{NAVIGATION}<article>{}{}{}</article>{FOOTER}",
+            part("body", &format!("{TEXT}{MORE}").repeat(4)),
+            part(class, long),
+            part("body", "Read all about ships"),
+        ));
+        assert_eq!(found.contains("lighthouse"), is_kept, "{class}: {found}");
+        assert!(
+            !found.contains("Most popular") && !found.contains("Read all"),
+            "{class}: {found}"
+        );
+    }
+}
+
+#[test]
 fn the_name_and_the_price_of_a_product_are_kept() {
     let json =
         r#"<script type="application/ld+json">{"@type": "Product", "offers": {"price": "1299.50"}}</script>"#;

@@ -3,7 +3,8 @@
 
 use super::block::Block;
 use super::kind::PageKind;
-use crate::html::dom::{Dom, NodeId};
+use crate::hash::HashMap;
+use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// Expected score of the best cut, in millionths, below which the main content is unclear.
@@ -22,6 +23,9 @@ const MIN_ANNOUNCEMENT_WORDS: i32 = 3;
 const MAX_ANNOUNCEMENT_BYTES: usize = 2000;
 /// Maximum number of words of a quote. Old pages indent their whole text so.
 const MAX_QUOTE_WORDS: i64 = 300;
+/// Minimum number of words of the paragraphs in a part of the text, and the share of linked text in each, in percent.
+const MIN_PART_WORDS: i32 = 40;
+const MAX_PART_LINKS: i32 = 30;
 /// Blocks of a section that are read, and words of it that must be kept.
 const SECTION_BLOCKS: usize = 40;
 const MIN_SECTION_WORDS: i32 = 4;
@@ -57,8 +61,38 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
     if kind != PageKind::Forum {
         restore_headings(dom, blocks, probabilities, cut);
     }
+    restore_parts(dom, blocks, probabilities, cut);
     restore_structures(dom, blocks, probabilities, cut);
     restore_lists(dom, blocks, probabilities, cut);
+}
+
+/// Keeps the paragraphs of a text that the page divides into elements of the same class, with other things between.
+fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let is_paragraph = |block: &Block| dom.tag(block.id) == Tag::P && block.linked_percent() < MAX_PART_LINKS;
+    // By element: words of its paragraphs, all and those kept.
+    let mut parts: HashMap<NodeId, (i32, i32)> = HashMap::default();
+    let (mut all, mut largest) = (0, None);
+    for (block, &probability) in blocks.iter().zip(&*probabilities) {
+        let kept = if probability >= cut { block.size() } else { 0 };
+        all += kept;
+        if is_paragraph(block) {
+            let part = parts.entry(dom.parent(block.id)).or_default();
+            *part = (part.0 + block.size(), part.1 + kept);
+            largest = largest.max(Some((part.1, dom.parent(block.id))));
+        }
+    }
+    let Some((_, text)) = largest.filter(|&(kept, _)| kept * 2 > all) else {
+        return;
+    };
+    let class = |id: NodeId| dom.attr(id, attr::CLASS);
+    let look = |id: NodeId| Some((class(id)?, class(dom.parent(id)), dom.ancestors(id).count()));
+    let is_part = |id: NodeId| look(id).is_some() && look(id) == look(text);
+    parts.retain(|&id, &mut (words, kept)| kept == 0 && words >= MIN_PART_WORDS && is_part(id));
+    for (block, probability) in blocks.iter().zip(probabilities) {
+        if is_paragraph(block) && parts.contains_key(&dom.parent(block.id)) {
+            *probability = cut.max(*probability);
+        }
+    }
 }
 
 /// Keeps a term if most words of its definition are kept.

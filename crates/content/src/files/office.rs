@@ -48,13 +48,13 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         DocumentFormat::Xlsx => hidden_cells::removed(body),
         _ => None,
     };
-    let has_hidden_cells = changed.is_some() && format == DocumentFormat::Xlsx;
+    let mut has_hidden_cells = changed.is_some() && format == DocumentFormat::Xlsx;
     let body = changed.as_deref().unwrap_or(body);
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
     let mut ir = document.to_ir();
     if let Some(workbook) = document.as_xls() {
-        old_workbook::set_time_formats(body, workbook, &mut ir);
+        has_hidden_cells = old_workbook::complete(body, workbook, &mut ir);
     }
     let places = match (document.as_docx(), document.as_doc()) {
         (Some(document), _) => Some(new_lists::places(document)),

@@ -12,7 +12,7 @@ pub(super) fn text(cell: &TableCell) -> Option<String> {
 }
 
 /// Returns the text of a cell that consists of one paragraph.
-fn text_of_cell(cell: &TableCell) -> Option<String> {
+pub(super) fn text_of_cell(cell: &TableCell) -> Option<String> {
     match cell.content.as_slice() {
         [Element::Paragraph(only)] => Some(plain(&only.content)),
         _ => None,

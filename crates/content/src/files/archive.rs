@@ -41,6 +41,10 @@ impl<'a> Archive<'a> {
     ///
     /// Fails for damaged, encrypted and too large entries.
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, FileError> {
+        Ok(self.bytes(name)?.map(|bytes| text(&bytes)))
+    }
+
+    fn bytes(&mut self, name: &str) -> Result<Option<Vec<u8>>, FileError> {
         let entry = match self.zip.by_name(name) {
             Ok(entry) => entry,
             Err(ZipError::FileNotFound) => return Ok(None),
@@ -64,33 +68,41 @@ impl<'a> Archive<'a> {
             )));
         }
         self.left -= size;
-        Ok(Some(
-            crate::decode(&bytes, Some("application/xml")).text.into_owned(),
-        ))
+        Ok(Some(bytes))
     }
 
     /// Returns a copy of the archive with other texts of XML entries; `None` when none changes, or it is damaged.
-    pub(super) fn changed(mut self, mut change: impl FnMut(&str) -> Option<String>) -> Option<Vec<u8>> {
+    pub(super) fn changed_texts(self, mut change: impl FnMut(&str) -> Option<String>) -> Option<Vec<u8>> {
+        let change = |bytes: &[u8]| change(&text(bytes)).map(String::into_bytes);
+        self.changed(|name| name.ends_with(".xml"), change)
+    }
+
+    /// Returns a copy of the archive with other contents of some entries; `None` when none changes, or it is damaged.
+    pub(super) fn changed(
+        mut self,
+        is_changed: impl Fn(&str) -> bool,
+        mut change: impl FnMut(&[u8]) -> Option<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
         let names = self.zip.file_names().map(|name| Ok(name?.into_owned()));
         let names = names.collect::<Result<Vec<String>, ZipError>>().ok()?;
-        let mut texts = HashMap::new();
-        for name in names.into_iter().filter(|name| name.ends_with(".xml")) {
-            let text = self.text(&name).ok().flatten();
-            if let Some(text) = text.and_then(|text| change(&text)) {
-                texts.insert(name, text);
+        let mut contents = HashMap::new();
+        for name in names.into_iter().filter(|name| is_changed(name)) {
+            let bytes = self.bytes(&name).ok().flatten();
+            if let Some(content) = bytes.and_then(|bytes| change(&bytes)) {
+                contents.insert(name, content);
             }
         }
-        if texts.is_empty() {
+        if contents.is_empty() {
             return None;
         }
         let mut copy = ZipWriter::new(Cursor::new(Vec::new()));
         for index in 0..self.zip.len() {
             let entry = self.zip.by_index_raw(index).ok()?;
-            match texts.remove_entry(&*entry.name().ok()?) {
-                Some((name, text)) => {
+            match contents.remove_entry(&*entry.name().ok()?) {
+                Some((name, content)) => {
                     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
                     copy.start_file(name, options).ok()?;
-                    copy.write_all(text.as_bytes()).ok()?;
+                    copy.write_all(&content).ok()?;
                 }
                 None => copy.raw_copy_file(entry).ok()?,
             }
@@ -103,6 +115,10 @@ impl<'a> Archive<'a> {
         self.text(name)?
             .ok_or_else(|| FileError::Damaged(format!("`{name}` is missing in its archive")))
     }
+}
+
+fn text(xml: &[u8]) -> String {
+    crate::decode(xml, Some("application/xml")).text.into_owned()
 }
 
 fn failure(error: &ZipError) -> FileError {

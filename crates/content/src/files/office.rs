@@ -43,7 +43,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     let mut equations = Equations::default();
     let changed = match format {
         DocumentFormat::Docx | DocumentFormat::Pptx => Archive::open(body).ok().and_then(|archive| {
-            archive.changed(|part| code_styles::mark(part).or_else(|| equations.mark(part)))
+            archive.changed_texts(|part| code_styles::mark(part).or_else(|| equations.mark(part)))
         }),
         DocumentFormat::Xlsx => hidden_cells::removed(body),
         _ => None,

@@ -1,5 +1,7 @@
 //! Hidden rows and columns of workbooks, which `office_oxide` does not know: they are removed before it reads the file.
 
+mod records;
+
 use office_oxide::xlsx::CellRef;
 use office_oxide::xlsx::cell::MAX_COL;
 
@@ -9,7 +11,10 @@ use crate::limits;
 /// Returns the workbook without hidden rows and the cells of hidden columns; `None` if these have no content, or it is
 /// damaged.
 pub(super) fn removed(body: &[u8]) -> Option<Vec<u8>> {
-    Archive::open(body).ok()?.changed(visible)
+    let archive = || Archive::open(body).ok();
+    let is_binary = |name: &str| name.starts_with("xl/worksheets/") && name.ends_with(".bin");
+    let changed = archive()?.changed_texts(visible);
+    changed.or_else(|| archive()?.changed(is_binary, records::visible))
 }
 
 /// Returns the XML of a sheet without what is hidden.
@@ -76,6 +81,11 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Cursor, Write};
+
+    use zip::write::SimpleFileOptions;
+    use zip::{ZipArchive, ZipWriter};
+
     use super::*;
 
     #[test]
@@ -99,5 +109,23 @@ mod tests {
         ] {
             assert_eq!(visible(damaged), None);
         }
+    }
+
+    #[test]
+    fn binary_sheets_are_read() {
+        let sheet = "\0\x0C\0\0\0\0\0\0\0\0\0\0\0\x10\x07\x04\0\0\0\0\x1A\x01\0";
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for name in [
+            "xl/worksheets/sheet1.bin",
+            "xl/printerSettings/printerSettings1.bin",
+        ] {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(sheet.as_bytes()).unwrap();
+        }
+        let changed = removed(&zip.finish().unwrap().into_inner()).unwrap();
+        let mut changed = ZipArchive::new(Cursor::new(changed)).unwrap();
+        let mut length = |name| changed.by_name(name).unwrap().size() as usize;
+        assert_eq!(length("xl/worksheets/sheet1.bin"), sheet.len() - 6);
+        assert_eq!(length("xl/printerSettings/printerSettings1.bin"), sheet.len());
     }
 }

@@ -119,7 +119,7 @@ fn is_head(dom: &Dom, row: NodeId) -> bool {
 #[derive(Default)]
 pub(super) struct Grid {
     rows: Vec<Vec<Option<String>>>,
-    /// Number of further rows that a cell above covers, by column.
+    /// Number of rows that cells cover, by column.
     covered: Vec<usize>,
     head: bool,
     /// Cells that spans added.
@@ -141,9 +141,9 @@ impl Grid {
         let Grid {
             rows, covered, added, ..
         } = self;
+        let count = rows.len();
         let Some(row) = rows.last_mut() else { return };
-        while let Some(left) = covered.get_mut(row.len()).filter(|left| **left > 0) {
-            *left -= 1;
+        while covered.get(row.len()).is_some_and(|end| *end >= count) {
             row.push(None);
             *added += 1;
         }
@@ -165,6 +165,7 @@ impl Grid {
         let mut text = Some(text);
         for _ in 0..columns {
             let may_span = self.added < limits::SPANNED_CELLS;
+            let end = self.rows.len() - 1 + down;
             let Some(row) = self.rows.last_mut() else { return };
             if row.len() >= limits::TABLE_COLUMNS || text.is_none() && !may_span {
                 break;
@@ -176,7 +177,7 @@ impl Grid {
                 if self.covered.len() <= column {
                     self.covered.resize(column + 1, 0);
                 }
-                self.covered[column] = down - 1;
+                self.covered[column] = end;
             }
             self.cover();
         }

@@ -234,6 +234,14 @@ fn tables() {
             | | t |"#]],
     );
     check(
+        "<table><tr><th rowspan=2>a<th>b<th rowspan=3>c<tr><tr><td>d<tr><td>e<td>f<td>g</table>",
+        expect![[r#"
+            | a | b | c |
+            | --- | --- | --- |
+            | d | | |
+            | e | f | g |"#]],
+    );
+    check(
         "<table><tr><td>k<td>v</table><table><tr><td><h2>Layout</h2><p>text</p></table><table role=presentation><tr><td>a<td>b</table>",
         expect![[r#"
             | | |

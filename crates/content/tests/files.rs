@@ -254,6 +254,30 @@ fn hidden_rows_and_empty_columns_of_a_workbook_are_left_out() {
 }
 
 #[test]
+fn covered_rows_of_a_workbook_keep_the_cells_below_in_their_columns() {
+    let row = |number: u8, values: &[u8]| {
+        let cells = values.iter().map(|value| match value {
+            0 => "<c/>".to_owned(),
+            value => format!("<c><v>{value}</v></c>"),
+        });
+        format!("<row r=\"{number}\">{}</row>", cells.collect::<String>())
+    };
+    let rows = row(1, &[1, 0]) + &row(2, &[0, 0]) + &row(3, &[2, 3]);
+    let merged = "</sheetData><mergeCells><mergeCell ref=\"A1:B2\"/></mergeCells><sheetData>";
+    let body = xlsx(&[("Sheet", "visible", &(rows + merged))]);
+    check(
+        FileType::Xlsx,
+        &body,
+        expect![[r#"
+        ## Sheet
+
+        | 1 | |
+        | --- | --- |
+        | 2 | 3 |"#]],
+    );
+}
+
+#[test]
 fn long_sheets_keep_their_rows() {
     let value = |text: &str| format!("<c t=\"inlineStr\"><is><t>{text}</t></is></c>");
     let row = |number: usize| format!("<row><c><v>{number}</v></c>{}</row>", value("grey"));

@@ -162,6 +162,39 @@ fn hidden_columns_of_an_opendocument_sheet_are_left_out() {
 }
 
 #[test]
+fn covered_rows_of_an_opendocument_sheet_keep_the_cells_below_in_their_columns() {
+    let cell = |spans: &str, text: &str| {
+        format!("<table:table-cell {spans}><text:p>{text}</text:p></table:table-cell>")
+    };
+    let covered = "<table:covered-table-cell/><table:covered-table-cell/>";
+    let row =
+        |attributes: &str, cells: &str| format!("<table:table-row {attributes}>{cells}</table:table-row>");
+    let spans = "table:number-columns-spanned=\"2\" table:number-rows-spanned=\"4\"";
+    let body = [
+        "<table:table table:name=\"Birds\">".to_owned(),
+        row("", &(cell(spans, "Herons") + "<table:covered-table-cell/>")),
+        row("table:number-rows-repeated=\"2\"", covered),
+        row("table:visibility=\"collapse\"", covered),
+        row("", &(cell("", "Grey") + &cell("", "98 cm"))),
+        row("table:number-rows-repeated=\"9\"", ""),
+        row("", &cell("", "Purple")),
+        "</table:table>".to_owned(),
+    ];
+    let document = read_as(FileType::Ods, &open_document("spreadsheet", &body.concat())).unwrap();
+    expect![[r#"
+        <h2>Birds</h2>
+        <table><tr><th colspan="2" rowspan="4">Herons</th></tr>
+        <tr></tr>
+        <tr></tr>
+        <tr></tr>
+        <tr><td>Grey</td><td>98 cm</td></tr>
+        <tr><td>Purple</td></tr>
+        </table>
+    "#]]
+    .assert_eq(&document.html());
+}
+
+#[test]
 fn an_opendocument_presentation_has_a_page_per_slide() {
     let slide = |title: &str, text: &str| {
         format!(

@@ -384,25 +384,18 @@ impl Writer {
     }
 
     fn table(&mut self, table: &Table) {
-        // Skip empty rows around the data of a sheet.
-        let rows: Vec<_> = table
-            .rows
-            .iter()
-            .filter(|row| row.cells.iter().any(|cell| !cell.content.is_empty()))
-            .collect();
-        let Some(first) = rows.first() else { return };
-        let has_head = first.is_header;
+        if table.rows.iter().all(is_empty) {
+            return;
+        }
         self.html.open("table");
         if let Some(caption) = &table.caption {
             self.html.element("caption", caption);
         }
-        for (index, row) in rows.iter().enumerate() {
-            self.row(row, row.is_header || (!has_head && index == 0));
-        }
+        self.rows(&table.rows, true);
         while let Some(elements) = self.more_of_sheet() {
             for element in &elements {
                 match element {
-                    Element::Table(more) => more.rows.iter().for_each(|row| self.row(row, false)),
+                    Element::Table(more) => self.rows(&more.rows, false),
                     other => {
                         self.html.open("tr").open("td");
                         self.block(other);
@@ -429,10 +422,20 @@ impl Writer {
         }
     }
 
-    fn row(&mut self, row: &TableRow, is_head: bool) {
-        if row.cells.iter().all(|cell| cell.content.is_empty()) {
-            return;
+    /// Writes rows. Leaves out those without content that no cell above covers.
+    fn rows(&mut self, rows: &[TableRow], mut is_head: bool) {
+        let mut covered = 0;
+        for (at, row) in rows.iter().enumerate() {
+            if at < covered || !is_empty(row) {
+                let ends = row.cells.iter().map(|cell| at + cell.row_span as usize);
+                covered = ends.fold(covered, usize::max);
+                self.row(row, is_head || row.is_header);
+                is_head = false;
+            }
         }
+    }
+
+    fn row(&mut self, row: &TableRow, is_head: bool) {
         let name = if is_head { "th" } else { "td" };
         self.cells += row.cells.len();
         self.html.open("tr");
@@ -522,6 +525,10 @@ impl Writer {
             .text(&(at + 1).to_string());
         self.html.close("a").close("sup");
     }
+}
+
+fn is_empty(row: &TableRow) -> bool {
+    row.cells.iter().all(|cell| cell.content.is_empty())
 }
 
 fn same_format(a: &TextSpan, b: &TextSpan) -> bool {

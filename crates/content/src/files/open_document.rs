@@ -240,6 +240,10 @@ impl<'a> Writer<'a> {
         {
             return true;
         }
+        if name == "table:table-row" && !is_visible(attributes) {
+            self.skip_rows(attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS));
+            return true;
+        }
         let class = attributes.find("presentation:class").unwrap_or_default();
         let is_hidden = |style| matches!(name, "text:p" | "text:span") && self.styles.is_hidden(style);
         SKIPPED.contains(&name)
@@ -247,7 +251,6 @@ impl<'a> Writer<'a> {
             || attributes.find("text:style-name").is_some_and(is_hidden)
             || SKIPPED_CLASSES.contains(&class)
             || (matches!(name, "table:table-row" | "table:table-cell") && self.cells > limits::FILE_CELLS)
-            || (name == "table:table-row" && !is_visible(attributes))
     }
 
     fn start(&mut self, name: &str, attributes: &Attributes) -> Closing {

@@ -14,6 +14,10 @@ pub(super) struct Sheet {
     /// Attributes and content of the row's cells; trailing empty ones are dropped.
     row: Vec<(String, String)>,
     row_repeated: usize,
+    /// Number of further rows that cells cover.
+    covered_rows: usize,
+    /// Largest number of rows that a cell of the row covers.
+    row_span: usize,
     /// Output before the current cell, and the cell's attributes.
     before_cell: Markup,
     spans: String,
@@ -36,8 +40,15 @@ impl Sheet {
     }
 
     pub(super) fn start_row(&mut self, attributes: &Attributes) {
-        self.column = 0;
+        (self.column, self.row_span) = (0, 1);
         self.row_repeated = attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS);
+    }
+
+    /// Goes past rows. Returns how many of them cells above cover.
+    fn take_covered(&mut self, rows: usize) -> usize {
+        let covered = rows.min(self.covered_rows);
+        self.covered_rows -= covered;
+        covered
     }
 
     /// Goes to the next cell. Returns whether it is visible.
@@ -86,6 +97,7 @@ impl Writer<'_> {
         sheet.cell_repeated = sheet.cell_repeated.clamp(1, limits::REPEATED_CELLS);
         sheet.spans.clear();
         let rows = attributes.count("table:number-rows-spanned", limits::TABLE_COLUMNS);
+        sheet.row_span = sheet.row_span.max(rows);
         let columns = sheet.cell_span.min(limits::TABLE_COLUMNS);
         for (attribute, span) in [("colspan", columns), ("rowspan", rows)] {
             if span > 1 {
@@ -114,17 +126,31 @@ impl Writer<'_> {
         sheet.row.extend(std::iter::repeat_n(cell, sheet.cell_repeated));
     }
 
+    /// Leaves out rows. Those that cells above cover are written without content.
+    pub(super) fn skip_rows(&mut self, count: usize) {
+        let covered = self
+            .tables
+            .last_mut()
+            .map_or(0, |sheet| sheet.take_covered(count));
+        (0..covered).for_each(|_| {
+            self.html.open("tr").close("tr");
+        });
+    }
+
     pub(super) fn end_row(&mut self) {
         let Some(sheet) = self.tables.last_mut() else {
             return;
         };
         let mut row = std::mem::take(&mut sheet.row);
-        while row.last().is_some_and(|(_, content)| content.is_empty()) {
-            row.pop();
-        }
+        let is_unused =
+            |(spans, content): &mut (String, String)| content.is_empty() && !spans.contains("rowspan");
+        while row.pop_if(is_unused).is_some() {}
         if row.is_empty() {
-            return;
+            let count = sheet.row_repeated;
+            return self.skip_rows(count);
         }
+        sheet.take_covered(sheet.row_repeated);
+        sheet.covered_rows = sheet.covered_rows.max(sheet.row_span - 1);
         let name = if std::mem::replace(&mut sheet.has_head, true) {
             "td"
         } else {

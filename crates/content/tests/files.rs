@@ -254,6 +254,20 @@ fn hidden_rows_and_empty_columns_of_a_workbook_are_left_out() {
 }
 
 #[test]
+fn formulas_without_a_result_are_kept() {
+    let rows = "<row><c><v>1</v></c><c r=\"C1\"><f>SUM(A1,2)</f><v></v></c><c r=\"E1\"><f>A1</f></c></row>";
+    check(
+        FileType::Xlsx,
+        &xlsx(&[("Sums", "visible", rows)]),
+        expect![[r#"
+        ## Sums
+
+        | 1 | =SUM(A1,2) | =A1 |
+        | --- | --- | --- |"#]],
+    );
+}
+
+#[test]
 fn covered_rows_of_a_workbook_keep_the_cells_below_in_their_columns() {
     let row = |number: u8, values: &[u8]| {
         let cells = values.iter().map(|value| match value {

@@ -5,6 +5,7 @@ mod cells;
 mod code_styles;
 mod empty_columns;
 mod equations;
+mod formulas;
 mod hidden_cells;
 mod lists;
 mod long_sheets;
@@ -41,14 +42,28 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         _ => DocumentFormat::Doc,
     };
     let mut equations = Equations::default();
+    let mut has_hidden_cells = false;
+    let archive = || Archive::open(body).ok();
     let changed = match format {
-        DocumentFormat::Docx | DocumentFormat::Pptx => Archive::open(body).ok().and_then(|archive| {
+        DocumentFormat::Docx | DocumentFormat::Pptx => archive().and_then(|archive| {
             archive.changed_texts(|part| code_styles::mark(part).or_else(|| equations.mark(part)))
         }),
-        DocumentFormat::Xlsx => hidden_cells::removed(body),
+        DocumentFormat::Xlsx => {
+            let changed = archive().and_then(|archive| {
+                archive.changed_texts(|part| {
+                    let visible = hidden_cells::visible(part);
+                    has_hidden_cells |= visible.is_some();
+                    formulas::without_empty_results(visible.as_deref().unwrap_or(part)).or(visible)
+                })
+            });
+            changed.or_else(|| {
+                let visible = hidden_cells::visible_binary(body);
+                has_hidden_cells = visible.is_some();
+                visible
+            })
+        }
         _ => None,
     };
-    let mut has_hidden_cells = changed.is_some() && format == DocumentFormat::Xlsx;
     let body = changed.as_deref().unwrap_or(body);
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;

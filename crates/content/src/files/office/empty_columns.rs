@@ -20,7 +20,7 @@ fn used_columns(sheet: &Worksheet) -> Vec<u32> {
     let mut used = Vec::new();
     for Row { cells, .. } in &sheet.rows {
         let filled = cells.iter().filter(|cell| match &cell.value {
-            CellValue::Empty => false,
+            CellValue::Empty => cell.formula().is_some(),
             CellValue::String(text) => !text.is_empty(),
             _ => true,
         });

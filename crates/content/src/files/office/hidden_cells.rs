@@ -8,17 +8,15 @@ use office_oxide::xlsx::cell::MAX_COL;
 use crate::files::archive::Archive;
 use crate::limits;
 
-/// Returns the workbook without hidden rows and the cells of hidden columns; `None` if these have no content, or it is
-/// damaged.
-pub(super) fn removed(body: &[u8]) -> Option<Vec<u8>> {
-    let archive = || Archive::open(body).ok();
-    let is_binary = |name: &str| name.starts_with("xl/worksheets/") && name.ends_with(".bin");
-    let changed = archive()?.changed_texts(visible);
-    changed.or_else(|| archive()?.changed(is_binary, records::visible))
+/// Returns a binary workbook without hidden rows and the cells of hidden columns; `None` if these have no content, or it
+/// is damaged.
+pub(super) fn visible_binary(body: &[u8]) -> Option<Vec<u8>> {
+    let is_sheet = |name: &str| name.starts_with("xl/worksheets/") && name.ends_with(".bin");
+    Archive::open(body).ok()?.changed(is_sheet, records::visible)
 }
 
-/// Returns the XML of a sheet without what is hidden.
-fn visible(xml: &str) -> Option<String> {
+/// Returns the XML of a sheet without what is hidden; `None` if this has no content, or it is damaged.
+pub(super) fn visible(xml: &str) -> Option<String> {
     if !is_hidden(xml) {
         return None;
     }
@@ -122,7 +120,7 @@ mod tests {
             zip.start_file(name, SimpleFileOptions::default()).unwrap();
             zip.write_all(sheet.as_bytes()).unwrap();
         }
-        let changed = removed(&zip.finish().unwrap().into_inner()).unwrap();
+        let changed = visible_binary(&zip.finish().unwrap().into_inner()).unwrap();
         let mut changed = ZipArchive::new(Cursor::new(changed)).unwrap();
         let mut length = |name| changed.by_name(name).unwrap().size() as usize;
         assert_eq!(length("xl/worksheets/sheet1.bin"), sheet.len() - 6);

@@ -64,19 +64,15 @@ fn stated_separator(text: &str) -> Option<(char, &str)> {
     Some((separator, rest))
 }
 
-/// Returns the character that splits most of the first lines into the same number of values.
+/// Returns the character that splits most of the first lines into the same number of values. These need not be the very
+/// first ones: some files begin with a title.
 fn separator(text: &str) -> char {
     let score = |separator: char| {
-        let counts: Vec<usize> = Rows::new(text, separator)
-            .take(SAMPLE_LINES)
-            .map(|row| row.len())
-            .collect();
-        let first = counts.first().copied().unwrap_or(0);
-        let alike = counts
-            .iter()
-            .filter(|count| **count == first && first > 1)
-            .count();
-        (alike, first)
+        let rows = Rows::new(text, separator).take(SAMPLE_LINES);
+        let counts: Vec<usize> = rows.map(|row| row.len()).collect();
+        let alike = |count: usize| counts.iter().filter(|other| **other == count).count();
+        let split = counts.iter().filter(|count| **count > 1);
+        split.map(|count| (alike(*count), *count)).max()
     };
     [',', ';', '\t', '|']
         .into_iter()
@@ -118,7 +114,7 @@ impl Iterator for Rows<'_> {
                     quoted = false;
                     Step::Go
                 }
-                '"' if value.is_empty() && !is_stray_quote(rest.clone(), self.separator) => {
+                '"' if value.trim_start().is_empty() && !is_stray_quote(rest.clone(), self.separator) => {
                     quoted = true;
                     Step::Go
                 }
@@ -200,6 +196,19 @@ mod tests {
         );
         assert_eq!(rows("a;b;c\n1,5;2;3"), [["a", "b", "c"], ["1,5", "2", "3"]]);
         assert_eq!(rows("a\tb\n1\t2"), [["a", "b"], ["1", "2"]]);
+        assert_eq!(
+            rows("Birds, of water\nKind;Height\ngrey;0,98\npurple;0,8, or more"),
+            [
+                &["Birds, of water"][..],
+                &["Kind", "Height"],
+                &["grey", "0,98"],
+                &["purple", "0,8, or more"]
+            ]
+        );
+        assert_eq!(
+            rows("a, \"b, c\" ,d\n1, 2\",3"),
+            [["a", " b, c ", "d"], ["1", " 2\"", "3"]]
+        );
         assert_eq!(rows("one\ntwo"), [["one"], ["two"]]);
         assert!(rows("").is_empty());
         assert_eq!(

@@ -246,6 +246,42 @@ fn list_items_of_a_pdf_are_recognized_by_bullets_that_are_shapes() {
 }
 
 #[test]
+fn lines_in_a_typewriter_font_of_a_pdf_are_code() {
+    let code =
+        |left: u32, height: u32, text: &str| format!("BT /F2 10 Tf {left} {height} Td ({text}) Tj ET\n");
+    let page = line(10, 700, "Two herons wade in the pond:")
+        + &code(72, 680, "for heron in pond:")
+        + &code(92, 668, "heron.wade\\(\\)")
+        + &line(10, 640, "They are grey, and the pond is shallow.");
+    let body = Pdf {
+        pages: vec![page],
+        info: "/Type /FontDescriptor /FontName /ABCDEF+CMTT10 /Flags 4",
+        ..Pdf::default()
+    };
+    let body = String::from_utf8(body.bytes()).unwrap();
+    let (before, after) = (
+        "/FirstChar 1 /LastChar 1 /Widths [460] /ToUnicode 9 0 R",
+        "/FontDescriptor 6 0 R",
+    );
+    let width = before.len();
+    let body = body
+        .replace("+Symbol", "+CMTT10")
+        .replace(before, &format!("{after:width$}"));
+    check(
+        body.as_bytes(),
+        expect![[r#"
+            Two herons wade in the pond:
+
+            ```
+            for heron in pond:
+                heron.wade()
+            ```
+
+            They are grey, and the pond is shallow."#]],
+    );
+}
+
+#[test]
 fn headers_and_footers_that_a_pdf_marks_as_such_are_left_out() {
     let marked =
         |mark: &str, words: String| format!("/Artifact <</Type /{mark} /BBox [0 0 9 9]>> BDC\n{words}EMC\n");

@@ -48,8 +48,8 @@ pub(super) fn read(
     let is_whole = has_end(body);
     let mut backend = RawBackend::load_bytes(body).map_err(failure)?;
     let mut body = Cow::Borrowed(body);
-    if copies::is_marked(&backend, wanted) {
-        body = copies::remove_pagination(&body, wanted).map_err(failure)?.into();
+    if copies::is_needed(&backend, wanted) {
+        body = copies::without_pagination(&body, wanted).map_err(failure)?.into();
         backend = RawBackend::load_bytes(&body).map_err(failure)?;
     }
     let total = backend.pages().len() as u32;

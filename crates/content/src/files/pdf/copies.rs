@@ -1,6 +1,6 @@
 //! Copies of a document that `unpdf` reads instead of it: without the headers, footers, page numbers and watermarks that
 //! it marks as such (PDF section 14.8.2.2), without lines, or with some of its pages only. Running lines of text without
-//! a mark are removed later, by their repetition.
+//! a mark are removed later, by their repetition. In all copies, fonts of code are marked as such.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
@@ -15,21 +15,39 @@ use crate::limits::PDF_CHANGED_BYTES;
 /// Name of the artifacts that belong to the layout in pages.
 const PAGINATION: &[u8] = b"Pagination";
 
+/// Words in the names of fonts whose characters have the same width, in lower case. `unpdf` takes their text for code
+/// if they are marked, which those of TeX are not.
+const CODE_FONTS: &[&str] = &[
+    "cmtt", "cmsltt", "cmitt", "ectt", "sftt", "txtt", "mono", "nimbusmon", "courier", "typewriter",
+];
+
 /// Longest dictionary of a mark, which bounds its nesting.
 const MARK_BYTES: usize = 2048;
 
 /// Number and generation of an object.
 pub(super) type ObjectId = (u32, u16);
 
-/// Returns whether the first pages have content that may be marked as pagination.
-pub(super) fn is_marked(document: &RawBackend, pages: u32) -> bool {
-    let pages = document.pages().into_values().take(pages as usize);
-    let mut contents = pages.filter_map(|page| document.page_content(page).ok());
-    contents.any(|content| memchr::memmem::find(&content, PAGINATION).is_some())
+/// Returns whether the first pages have content that may be marked as pagination, or a font of code without a mark.
+pub(super) fn is_needed(document: &RawBackend, pages: u32) -> bool {
+    let mut pages = document.pages().into_values().take(pages as usize);
+    pages.any(|page| {
+        let fonts = document.page_fonts(page.into()).unwrap_or_default();
+        let content = document.page_content(page);
+        fonts
+            .iter()
+            .any(|font| !font.fixed_pitch && is_of_code(font.base_font.as_bytes()))
+            || content.is_ok_and(|content| memchr::memmem::find(&content, PAGINATION).is_some())
+    })
+}
+
+/// Returns whether a font is one of code.
+fn is_of_code(name: &[u8]) -> bool {
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    CODE_FONTS.iter().any(|word| name.contains(word))
 }
 
 /// Returns a copy of a document without the text and objects in its first pages that are marked as pagination.
-pub(super) fn remove_pagination(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
+pub(super) fn without_pagination(body: &[u8], pages: u32) -> unpdf::Result<Vec<u8>> {
     let document = RawDocument::load(body)?;
     let pages = document.pages().into_values().take(pages as usize);
     let contents = pages.flat_map(|page| content_streams(&document, page));
@@ -129,7 +147,7 @@ struct Edit {
 impl Edit {
     /// Returns changed content, or `None` if it stays.
     fn apply(self, content: &[u8]) -> Option<Vec<u8>> {
-        let mut changed = self.pagination.then(|| without_pagination(content)).flatten();
+        let mut changed = self.pagination.then(|| unpaginated(content)).flatten();
         if self.lines {
             changed = without_lines(changed.as_deref().unwrap_or(content)).or(changed);
         }
@@ -208,6 +226,7 @@ impl<'a> Copy<'a> {
                     }
                     self.object(&PdfObject::Dict(dict));
                 }
+                (_, _, PdfObject::Dict(dict)) => self.object(&PdfObject::Dict(with_mark(dict))),
                 _ => self.object(object),
             }
             self.put("\nendobj\n");
@@ -286,9 +305,22 @@ impl<'a> Copy<'a> {
     }
 }
 
+/// Returns a dictionary, with the mark of fixed pitch if it describes a font of code (PDF section 9.8.2).
+fn with_mark(dict: &PdfDict) -> PdfDict {
+    let mut dict = dict.clone();
+    let name = |key: &[u8]| dict.get(key).and_then(PdfObject::as_name).unwrap_or_default();
+    if name(b"Type") == b"FontDescriptor"
+        && is_of_code(name(b"FontName"))
+        && let Some(PdfObject::Integer(flags)) = dict.get_mut(&b"Flags"[..])
+    {
+        *flags |= 1;
+    }
+    dict
+}
+
 /// Returns the content of a page without text and objects that are marked as pagination; `None` if it has none, or a
 /// mark that does not end.
-fn without_pagination(content: &[u8]) -> Option<Vec<u8>> {
+fn unpaginated(content: &[u8]) -> Option<Vec<u8>> {
     memchr::memmem::find(content, PAGINATION)?;
     // Open marks, from the one of pagination on.
     let mut depth = 0_u32;

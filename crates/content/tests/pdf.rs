@@ -246,6 +246,19 @@ fn list_items_of_a_pdf_are_recognized_by_bullets_that_are_shapes() {
 }
 
 #[test]
+fn raised_and_lowered_text_of_a_pdf_is_marked() {
+    let page = text(12, 72, 700, "E = mc")
+        + &text(8, 110, 705, "2")
+        + &text(12, 115, 700, " and H")
+        + &text(8, 151, 697, "2")
+        + &text(12, 156, 700, "O are known to all.");
+    check(
+        &drawn(vec![page]),
+        expect!["E = mc<sup>2</sup> and H<sub>2</sub>O are known to all."],
+    );
+}
+
+#[test]
 fn lines_in_a_typewriter_font_of_a_pdf_are_code() {
     let code =
         |left: u32, height: u32, text: &str| format!("BT /F2 10 Tf {left} {height} Td ({text}) Tj ET\n");

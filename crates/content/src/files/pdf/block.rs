@@ -1,10 +1,11 @@
 //! The blocks of a page, and their HTML.
 
-use unpdf::model::ListStyle;
+use unpdf::model::{ListStyle, TextStyle};
 use unpdf::{InlineContent, Paragraph};
 
 use super::letters::is_letter;
 use crate::files::markup::Markup;
+use crate::files::text_format::{Script, TextFormat};
 use crate::limits::PDF_MARGIN_BLOCKS;
 
 /// A page with its blocks in reading order.
@@ -50,6 +51,7 @@ pub(super) struct Run {
     pub(super) text: String,
     pub(super) bold: bool,
     pub(super) italic: bool,
+    pub(super) script: Script,
     pub(super) link: Option<String>,
 }
 
@@ -164,18 +166,8 @@ impl Text {
         let mut runs: Vec<Run> = Vec::new();
         for content in &paragraph.content {
             let run = match content {
-                InlineContent::Text(run) => Run {
-                    text: run.text.clone(),
-                    bold: run.style.bold,
-                    italic: run.style.italic,
-                    link: None,
-                },
-                InlineContent::Link { text, url, style, .. } => Run {
-                    text: text.clone(),
-                    bold: style.bold,
-                    italic: style.italic,
-                    link: Some(url.clone()),
-                },
+                InlineContent::Text(run) => Run::new(&run.text, &run.style, None),
+                InlineContent::Link { text, url, style, .. } => Run::new(text, style, Some(url.clone())),
                 InlineContent::LineBreak => Run {
                     text: " ".to_owned(),
                     ..Run::default()
@@ -302,16 +294,21 @@ impl Text {
         let heavy = heavy || self.runs.iter().all(|run| run.bold && run.text.len() > 200);
         for run in &self.runs {
             let has_text = !run.text.trim().is_empty();
-            let tags = [("strong", run.bold && !heavy), ("em", run.italic)];
-            let tags = || tags.iter().filter(|(_, on)| *on && has_text);
+            let format = TextFormat {
+                bold: run.bold && !heavy,
+                italic: run.italic,
+                script: run.script,
+                ..TextFormat::default()
+            };
+            let tags = || format.tags().filter(|_| has_text);
             if let Some(link) = &run.link {
                 html.open_with("a", "href", link);
             }
-            tags().for_each(|(tag, _)| {
+            tags().for_each(|tag| {
                 html.open(tag);
             });
             html.text(&run.text);
-            tags().rev().for_each(|(tag, _)| {
+            tags().rev().for_each(|tag| {
                 html.close(tag);
             });
             if run.link.is_some() {
@@ -322,8 +319,24 @@ impl Text {
 }
 
 impl Run {
+    fn new(text: &str, style: &TextStyle, link: Option<String>) -> Self {
+        let script = match (style.superscript, style.subscript) {
+            (true, _) => Script::Super,
+            (_, true) => Script::Sub,
+            _ => Script::Normal,
+        };
+        Run {
+            text: text.to_owned(),
+            bold: style.bold,
+            italic: style.italic,
+            script,
+            link,
+        }
+    }
+
     fn has_same_format(&self, other: &Run) -> bool {
-        (self.bold, self.italic, &self.link) == (other.bold, other.italic, &other.link)
+        let format = |run: &Run| (run.bold, run.italic, run.script);
+        format(self) == format(other) && self.link == other.link
     }
 }
 

@@ -265,7 +265,8 @@ fn lines_in_a_typewriter_font_of_a_pdf_are_code() {
     let page = line(10, 700, "Two herons wade in the pond:")
         + &code(72, 680, "for heron in pond:")
         + &code(92, 668, "heron.wade\\(\\)")
-        + &line(10, 640, "They are grey, and the pond is shallow.");
+        + &code(72, 632, "sleep")
+        + &line(10, 600, "They are grey, and the pond is shallow.");
     let body = Pdf {
         pages: vec![page],
         info: "/Type /FontDescriptor /FontName /ABCDEF+CMTT10 /Flags 4",
@@ -288,6 +289,8 @@ fn lines_in_a_typewriter_font_of_a_pdf_are_code() {
             ```
             for heron in pond:
                 heron.wade()
+
+            sleep
             ```
 
             They are grey, and the pond is shallow."#]],

@@ -109,7 +109,14 @@ impl PdfPage {
             match first {
                 Block::Table(table) => table.write(&mut html),
                 Block::Code(lines) => {
-                    html.code(lines);
+                    // `unpdf` divides code at the gaps in it.
+                    let more = after.iter().map_while(|next| match next {
+                        Block::Code(more) => Some(more.as_str()),
+                        _ => None,
+                    });
+                    let parts: Vec<&str> = std::iter::once(lines.as_str()).chain(more).collect();
+                    html.code(&parts.join("\n\n"));
+                    rest = &after[parts.len() - 1..];
                 }
                 Block::Text(text) => match text.role {
                     Role::Paragraph => text.write(&mut html, "p"),

@@ -246,6 +246,38 @@ fn list_items_of_a_pdf_are_recognized_by_bullets_that_are_shapes() {
 }
 
 #[test]
+fn a_heading_below_two_columns_of_a_pdf_comes_after_them() {
+    let column = |left: u32, words: &str| -> String {
+        (0..6)
+            .map(|at| {
+                text(
+                    10,
+                    left,
+                    700 - 12 * at,
+                    &format!("{words} {at} wade in shallow water and wait"),
+                )
+            })
+            .collect()
+    };
+    let page = line(
+        10,
+        740,
+        "Herons and egrets are birds that wade; the first ones are grey, the second ones are white and smaller.",
+    ) + &column(72, "Herons")
+        + &column(320, "Egrets")
+        + &line(16, 600, "Storks")
+        + &line(
+            10,
+            570,
+            "Storks are white, too, and larger than both; they build their nests on roofs, masts and towers of towns.",
+        );
+    let found = markdown(&read_pdf(&drawn(vec![page])));
+    let places =
+        ["Herons 5", "Egrets 0", "Egrets 5", "# Storks", "Storks are"].map(|words| found.find(words));
+    assert!(places.is_sorted() && places[0].is_some(), "{found}");
+}
+
+#[test]
 fn raised_and_lowered_text_of_a_pdf_is_marked() {
     let page = text(12, 72, 700, "E = mc")
         + &text(8, 110, 705, "2")

@@ -27,8 +27,9 @@ pub(super) enum Block {
 pub(super) struct Text {
     pub(super) runs: Vec<Run>,
     pub(super) role: Role,
-    /// Left edge and font size of its first line in points, where known.
+    /// Left edge, height and font size of its first line in points, where known.
     pub(super) left: Option<f32>,
+    pub(super) baseline: f32,
     pub(super) size: f32,
 }
 

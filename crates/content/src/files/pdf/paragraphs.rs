@@ -22,6 +22,8 @@ const MAX_INDENT: f32 = 6.0;
 const SHORT_ROOM: f32 = 0.2;
 /// Lines before and after a block that show how far its column reaches.
 const COLUMN_LINES: usize = 8;
+/// Blocks after a heading among which the text below it is found.
+const COLUMN_BLOCKS: usize = 200;
 /// Largest difference between the left edges of items of the same list, in points.
 const SAME_LEFT: f32 = 3.0;
 
@@ -65,6 +67,7 @@ pub(super) fn divide(pages: &mut [PdfPage], lines: &[PageLines]) {
         }
         divided.append(&mut below);
         nest(&mut divided);
+        lower_headings(&mut divided);
         page.blocks = divided;
     }
 }
@@ -73,6 +76,31 @@ pub(super) fn divide(pages: &mut [PdfPage], lines: &[PageLines]) {
 fn is_bullets(text: &Text) -> bool {
     let bullets = [' ', '•', '◦', '▪', '‣', '·'];
     text.plain().chars().all(|c| bullets.contains(&c))
+}
+
+/// Moves headings that end a column to the text below, which they begin: `unpdf` takes a heading below two columns for
+/// the end of the first one.
+fn lower_headings(blocks: &mut [Block]) {
+    for at in 0..blocks.len() {
+        let (before, after) = blocks[at..].split_at(1);
+        let (Some(heading), Some(next)) = (before[0].as_text(), after.first().and_then(Block::as_text))
+        else {
+            continue;
+        };
+        let (Some(left), Some(next_left)) = (heading.left, next.left) else {
+            continue;
+        };
+        if !heading.is_heading() || next.baseline < heading.baseline {
+            continue;
+        }
+        let column = left - SAME_LEFT..next_left - MAX_INDENT * next.size;
+        let is_below = |text: &Text| {
+            text.baseline < heading.baseline && text.left.is_some_and(|left| column.contains(&left))
+        };
+        let mut near = after.iter().take(COLUMN_BLOCKS);
+        let count = near.position(|block| block.as_text().is_some_and(is_below));
+        blocks[at..=at + count.unwrap_or(0)].rotate_left(1);
+    }
 }
 
 /// Sets the depth of adjacent list items by their left edges.
@@ -212,7 +240,7 @@ impl Part<'_> {
                 }
                 (None, _) => Role::Paragraph,
             };
-            (part.left, part.size) = (Some(line.left), line.size);
+            (part.left, part.baseline, part.size) = (Some(line.left), line.baseline, line.size);
             parts.push((is_below, part));
         }
         parts

@@ -39,7 +39,7 @@ fn an_opendocument_text_keeps_its_structure() {
 }
 
 #[test]
-fn headings_scripts_and_hidden_text_of_an_opendocument_text_are_recognized_by_their_styles() {
+fn headings_scripts_code_and_hidden_text_of_an_opendocument_text_are_recognized_by_their_styles() {
     let style = |name: &str, parent: &str, property: &str| {
         format!(
             "<style:style style:name=\"{name}\" style:parent-style-name=\"{parent}\"><style:text-properties {property}/></style:style>"
@@ -62,6 +62,7 @@ fn headings_scripts_and_hidden_text_of_an_opendocument_text_are_recognized_by_th
             text("T2", "n"),
             text("T3", "hidden")
         ),
+        format!("<text:p>Call {}</text:p>", text("Verbatim_20_Char", "wade()")),
         "<text:p text:style-name=\"T3\">hidden</text:p>".to_owned(),
     ];
     check(
@@ -72,7 +73,9 @@ fn headings_scripts_and_hidden_text_of_an_opendocument_text_are_recognized_by_th
 
         ## Herons
 
-        10<sup>6</sup><sub>n</sub>"#]],
+        10<sup>6</sup><sub>n</sub>
+
+        Call `wade()`"#]],
     );
 }
 

@@ -191,6 +191,10 @@ fn warnings(ir: &DocumentIR, is_slides: bool, has_hidden_cells: bool, is_cut: bo
 
 /// Words in the names of paragraph styles whose text is code, in lower case.
 pub(super) const CODE_STYLES: &[&str] = &["code", "source", "preformatted", "listing", "macro"];
+/// Words in the names of character styles whose text is code, in lower case.
+pub(super) const CODE_TEXT_STYLES: &[&str] = &[
+    "code", "source", "preformatted", "verbatim", "typewriter", "teletype",
+];
 /// Words in the names of paragraph styles whose text is a quote, in lower case.
 pub(super) const QUOTE_STYLES: &[&str] = &["quot", "block text"];
 /// Placeholders repeated on every slide: date, number, header and footer.

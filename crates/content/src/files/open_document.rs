@@ -13,15 +13,12 @@ use self::styles::Styles;
 use self::tables::{Sheet, is_visible};
 use super::archive::Archive;
 use super::markup::Markup;
+use super::office::{CODE_STYLES, CODE_TEXT_STYLES, QUOTE_STYLES};
 use super::text_format::TextFormat;
 use super::xml::{self, Attributes, Node};
 use super::{FileDocument, FileError, FilePage, FileType};
 use crate::limits;
 
-/// Words in names of styles whose text is code.
-const CODE_STYLES: &[&str] = &["preformatted", "source", "code", "listing"];
-/// Words in names of styles whose text is a quote.
-const QUOTE_STYLES: &[&str] = &["quotation", "quote", "block text"];
 /// Presentation classes that repeat on every slide, or are not part of the text.
 const SKIPPED_CLASSES: &[&str] = &["header", "footer", "date-time", "page-number", "page"];
 /// Elements whose whole content is not part of the text.
@@ -415,7 +412,7 @@ impl<'a> Writer<'a> {
         if let Some(style) = attributes.find("text:style-name")
             && !self.in_code
         {
-            if self.styles.is_named(style, CODE_STYLES) {
+            if self.styles.is_named(style, CODE_TEXT_STYLES) {
                 self.html.open("code");
                 tags.push("code");
             } else {

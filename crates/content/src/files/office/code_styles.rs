@@ -3,12 +3,10 @@
 
 use office_oxide::ir::TextSpan;
 
+use super::CODE_TEXT_STYLES;
+
 const DISTANCE: i32 = -1_000_000;
 const END: &str = "</w:style>";
-/// Words in the names of character styles whose text is code, in lower case.
-const NAMES: &[&str] = &[
-    "code", "source", "preformatted", "verbatim", "typewriter", "teletype",
-];
 
 /// Returns whether the text has a style that was marked.
 pub(super) fn is_marked(span: &TextSpan) -> bool {
@@ -42,5 +40,5 @@ fn is_code(xml: &str) -> bool {
         is_of_characters.then(|| name.split('"').next())?
     };
     let name = style().unwrap_or_default().to_ascii_lowercase();
-    NAMES.iter().any(|word| name.contains(word))
+    CODE_TEXT_STYLES.iter().any(|word| name.contains(word))
 }

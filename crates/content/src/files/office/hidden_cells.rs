@@ -2,6 +2,8 @@
 
 mod records;
 
+use std::collections::HashMap;
+
 use office_oxide::xlsx::CellRef;
 use office_oxide::xlsx::cell::MAX_COL;
 
@@ -38,6 +40,19 @@ pub(super) fn visible(xml: &str) -> Option<String> {
                 .for_each(|column| *column = true);
         }
     }
+    // The first visible column from each on.
+    let mut visible_columns: Vec<u32> = (0..=MAX_COL + 1).collect();
+    for column in (0..=MAX_COL as usize).rev().filter(|at| is_hidden_column[at + 1]) {
+        visible_columns[column] = visible_columns[column + 1];
+    }
+    let next_visible = |column: u32| *visible_columns.get(column as usize).unwrap_or(&column);
+    // The last columns of merged cells, by their first cells.
+    let merged = format!("<{prefix}mergeCell");
+    let merged = xml.split(&merged).skip(1).filter_map(|rest| {
+        let (first, last) = attribute(rest, "ref")?.split_once(':')?;
+        Some((first, CellRef::parse(last)?.col))
+    });
+    let merged: HashMap<&str, u32> = merged.collect();
     let elements = ["row", "c"].map(|name| (start(name), end(name)));
     let values = ["v>", "v ", "is>"].map(|name| format!("<{prefix}{name}"));
     let mut has_content = false;
@@ -50,11 +65,20 @@ pub(super) fn visible(xml: &str) -> Option<String> {
             continue;
         };
         let tag = &rest[..rest.find('>')? + 1];
-        let is_in_hidden_column = || {
-            let cell = CellRef::parse(attribute(tag, "r")?)?;
-            is_hidden_column.get(cell.col as usize + 1).copied()
-        };
-        if is_hidden(tag) || is_in_hidden_column() == Some(true) {
+        let place = attribute(tag, "r").unwrap_or_default();
+        let hidden_cell = CellRef::parse(place).filter(|cell| next_visible(cell.col) > cell.col);
+        if is_hidden(tag) || hidden_cell.is_some() {
+            // A merged cell is visible if one of its columns is.
+            if let (Some(cell), Some(last)) = (hidden_cell, merged.get(place))
+                && next_visible(cell.col) <= *last
+            {
+                let col = next_visible(cell.col);
+                let visible = CellRef { col, ..cell };
+                out.push_str(&xml[copied..at]);
+                out.push_str(&tag.replacen(&format!("\"{place}\""), &format!("\"{visible}\""), 1));
+                copied = at + tag.len();
+                continue;
+            }
             let length = if tag.ends_with("/>") {
                 tag.len()
             } else {
@@ -97,6 +121,13 @@ mod tests {
             let visible = visible(&sheet).unwrap().replace("x:", "");
             assert!(visible.ends_with(expected), "{visible}");
         }
+        let merged = "<cols><col min=\"1\" max=\"2\" hidden=\"1\"/></cols><sheetData><c r=\"A1\"><v>1</v></c><c r=\"B1\"><v>2</v></c>\
+                      <c r=\"C1\"/></sheetData><mergeCells><mergeCell ref=\"B1:C1\"/></mergeCells>";
+        let expected = "<c r=\"C1\"><v>2</v></c><c r=\"C1\"/></sheetData>";
+        assert!(
+            visible(merged).unwrap().contains(expected),
+            "a cell merged with a visible one"
+        );
         for nothing_hidden in ["<row r=\"1\"/>", "<row hidden=\"1\"><c r=\"A1\"/></row>"] {
             assert_eq!(visible(&format!("<sheetData>{nothing_hidden}</sheetData>")), None);
         }

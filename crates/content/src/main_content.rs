@@ -26,6 +26,7 @@ mod marked;
 mod offer;
 mod open_elements;
 mod prune;
+mod recipe;
 mod repeats;
 mod restore;
 mod skipped;
@@ -144,6 +145,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         restore::restore(dom, kind, &blocks, &mut probabilities, cut);
         faq::restore(dom, kind, &blocks, &mut probabilities, cut);
     }
+    recipe::restore(dom, &blocks, &mut probabilities, cut);
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
     offer::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {

@@ -3,10 +3,10 @@
 use super::{MORE, TEXT};
 
 /// A page of a site with navigation and footer.
-pub struct Case {
-    pub name: &'static str,
-    pub content: String,
-    pub kept: &'static [&'static str],
+pub(super) struct Case {
+    pub(super) name: &'static str,
+    pub(super) content: String,
+    pub(super) kept: &'static [&'static str],
 }
 
 fn case(name: &'static str, content: &str, kept: &'static [&'static str]) -> Case {
@@ -18,7 +18,7 @@ fn case(name: &'static str, content: &str, kept: &'static [&'static str]) -> Cas
 }
 
 /// Returns the cases of what belongs to a text, in a `main` or an `article`.
-pub fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     vec![
         case(
             "a last paragraph with a link",

@@ -168,6 +168,45 @@ fn the_name_and_the_price_of_a_product_are_kept() {
 }
 
 #[test]
+fn a_stated_recipe_is_kept() {
+    let json = r#"<script type="application/ld+json">{"@graph": [{"@type": "Recipe", "recipeIngredient": ["2 cups
+        flour", "1 pinch of salt", "3 eggs"], "recipeInstructions": [{"@type": "HowToSection", "itemListElement":
+        [{"@type": "HowToStep", "text": "Mix it all."}, {"@type": "HowToStep", "text": "Bake it."}]}]}]}</script>"#;
+    let marked = |name: &str, text: &str| format!("<div class=share-item itemprop={name}>{text}</div>");
+    let list = |property: &dyn Fn(&str, &str) -> String| {
+        format!(
+            "<div class='sidebar share'><h3>Ingredients</h3>{}<div class=unit>large ones</div>{}{}<h3>Method</h3>{}{}\
+             <div><a href=/more>More recipes</a></div></div>",
+            property("ingredients", "2 cups flour"),
+            property("ingredients", "1 pinch of salt (or more)"),
+            property("ingredients", "3 eggs"),
+            property("recipeInstructions", "Mix it all."),
+            property("recipeInstructions", "Bake it."),
+        )
+    };
+    let plain = list(&|_, text| format!("<div class=share-item>{text}</div>"));
+    let texts = [
+        "pinch of salt", "large ones", "3 eggs", "Method", "Mix it all", "Bake it",
+    ];
+    for (recipe, is_kept) in [
+        (format!("{json}{plain}"), true),
+        (list(&marked), true),
+        (plain, false),
+    ] {
+        let found = markdown(&format!(
+            "<title>Cake</title>{NAVIGATION}<article>{TEXT}{MORE}{TEXT}{MORE}</article>{recipe}"
+        ));
+        let kept: Vec<_> = texts.iter().filter(|text| found.contains(**text)).collect();
+        assert_eq!(
+            kept.len(),
+            if is_kept { texts.len() } else { 0 },
+            "{kept:?} in {found}"
+        );
+        assert!(!found.contains("More recipes"), "{found}");
+    }
+}
+
+#[test]
 fn a_short_main_is_kept_without_a_long_navigation() {
     let chapters: String = (1..60)
         .map(|chapter| {

@@ -1,0 +1,122 @@
+//! Keeps the ingredients and the steps of the recipe that a page states in JSON-LD or microdata. The model often takes
+//! the short lines of such lists for a part of the site.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::block::Block;
+use super::stated;
+use super::title;
+use crate::html::dom::{Dom, attr};
+use crate::html::json_ld;
+
+/// Properties of schema.org that hold ingredients and steps; `ingredients` is an old name.
+const PROPERTIES: [&str; 3] = ["recipeIngredient", "ingredients", "recipeInstructions"];
+/// Properties of a step or section that hold its text or its steps.
+const PARTS: [&str; 2] = ["text", "itemListElement"];
+/// Maximum number of ingredients and steps that are read, and bytes of each.
+const MAX_ITEMS: usize = 200;
+const MAX_BYTES: usize = 1000;
+/// Maximum depth of sections.
+const MAX_DEPTH: usize = 4;
+/// Maximum number of other blocks between two of a list: amounts, headings of parts.
+const MAX_BETWEEN: usize = 3;
+/// Share of linked text at which such a block is not part of the list, in percent.
+const MAX_LINKED: i32 = 50;
+/// Minimum number of letters and digits of a text that is searched for.
+const MIN_LETTERS: usize = 3;
+/// Letters and digits from which on a part of an item is recognized, whatever the length of that.
+const SURE_LETTERS: usize = 24;
+
+/// Raises the probabilities of the blocks of a stated recipe, and of the headings directly before, to `cut`.
+pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let items = items(dom);
+    if items.is_empty() {
+        return;
+    }
+    let shown: Vec<Option<usize>> = blocks.iter().map(|block| item_of(dom, block, &items)).collect();
+    let kept = shown.iter().zip(&*probabilities);
+    let mut done: HashSet<usize> = kept
+        .filter(|&(_, &p)| p >= cut)
+        .filter_map(|(item, _)| *item)
+        .collect();
+    for list in lists(&shown) {
+        let in_list: HashSet<usize> = shown[list.clone()].iter().flatten().copied().collect();
+        // A list of which most is kept elsewhere is a copy.
+        if in_list.difference(&done).count() * 2 < in_list.len() {
+            continue;
+        }
+        done.extend(in_list);
+        let heading = list.start.checked_sub(1);
+        let heading = heading.filter(|&at| dom.tag(blocks[at].id).heading_level().is_some());
+        for at in heading.into_iter().chain(list) {
+            if shown[at].is_some() || blocks[at].linked_percent() < MAX_LINKED {
+                probabilities[at] = cut.max(probabilities[at]);
+            }
+        }
+    }
+}
+
+/// Returns the ranges of blocks, each from one item to another one, of which several follow each other.
+fn lists(shown: &[Option<usize>]) -> Vec<Range<usize>> {
+    let mut lists: Vec<Range<usize>> = Vec::new();
+    for at in (0..shown.len()).filter(|&at| shown[at].is_some()) {
+        match lists.last_mut() {
+            Some(list) if at - list.end <= MAX_BETWEEN => list.end = at + 1,
+            _ => lists.push(at..at + 1),
+        }
+    }
+    lists.retain(|list| list.len() > 1);
+    lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+    lists
+}
+
+/// Returns the letters and digits of the ingredients and steps of a page.
+fn items(dom: &Dom) -> Vec<String> {
+    let mut items = Vec::new();
+    let is_recipe = |block: &String| PROPERTIES.iter().any(|name| block.contains(name));
+    for block in json_ld::blocks(dom).filter(is_recipe) {
+        let Ok(value) = serde_json::from_str::<Value>(&block) else {
+            continue;
+        };
+        for object in json_ld::objects(&value) {
+            PROPERTIES
+                .iter()
+                .for_each(|name| add_items(&object[name], 0, &mut items));
+        }
+    }
+    let marked = dom.with_attribute(|a| a.name == attr::ITEMPROP && PROPERTIES.contains(&dom.value(a)));
+    items.extend(
+        marked
+            .take(MAX_ITEMS)
+            .map(|id| stated::letters(&dom.text_of(id, MAX_BYTES))),
+    );
+    items.retain(|item| item.len() >= MIN_LETTERS);
+    items.truncate(MAX_ITEMS);
+    items
+}
+
+fn add_items(value: &Value, depth: usize, items: &mut Vec<String>) {
+    match value {
+        Value::String(text) if items.len() < MAX_ITEMS => items.extend(text.lines().map(stated::letters)),
+        Value::Array(list) => list.iter().for_each(|value| add_items(value, depth, items)),
+        Value::Object(part) if depth < MAX_DEPTH => {
+            let values = PARTS.iter().filter_map(|name| part.get(*name));
+            values.for_each(|value| add_items(value, depth + 1, items));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the item that a block shows, alone or nearly so, or of which it is a large part.
+fn item_of(dom: &Dom, block: &Block, items: &[String]) -> Option<usize> {
+    let text = title::start_of(dom, block.id);
+    let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+    let is_item = |item: &String| match text.len() <= item.len() {
+        true => (text.len() * 2 >= item.len() || text.len() >= SURE_LETTERS) && item.contains(&text),
+        false => text.len() <= item.len() * 2 && text.contains(item.as_str()),
+    };
+    (text.len() >= MIN_LETTERS).then(|| items.iter().position(is_item))?
+}

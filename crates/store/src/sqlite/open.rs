@@ -82,6 +82,9 @@ async fn recover(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     query("UPDATE receiver SET lease_until = 0 WHERE due_at IS NOT NULL")
         .execute(&mut *connection)
         .await?;
+    query("UPDATE monitor_check SET lease_until = 0 WHERE lease_until > 0")
+        .execute(&mut *connection)
+        .await?;
     let error =
         ApiError::internal("The server stopped before this scrape was finished. Send the request again.");
     let now = clock();

@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use harvestman_core::crawl::Batch;
 use harvestman_core::ids::ScrapeId;
-use harvestman_store::{JobKind, NewJob, StoreError, StoredScrape};
+use harvestman_store::{JobKind, NewCheck, NewJob, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
-use crate::fixtures::{LEASE_MS, NOW, TestFolder, batch, crawl, found, later, new_job, offers, page, room};
+use crate::fixtures::{
+    LEASE_MS, NOW, TestFolder, batch, crawl, create_monitor, found, later, new_job, offers, page, room,
+};
 use crate::story::chapters_of_sessions::session;
 
 pub(crate) async fn tamper(folder: &TestFolder, sql: &'static str) {
@@ -170,6 +172,26 @@ fn a_session_of_a_killed_server_ends_at_its_last_use() {
             assert_eq!(store.end_session(row.id, NOW, later(60_000)).await.unwrap(), None);
         });
     }
+}
+
+#[test]
+fn a_check_of_a_killed_server_is_free_at_once() {
+    let folder = TestFolder::new("lost-check");
+    crash_after(&folder, async |store| {
+        let team = store.ensure_team("team").await.unwrap();
+        let monitor = create_monitor(&store, team, "{}").await;
+        let check = NewCheck {
+            monitor,
+            job: new_job(team, JobKind::Monitor, 0),
+            due: None,
+            jobs: Vec::new(),
+        };
+        store.start_check(&check).await.unwrap();
+        assert_eq!(store.lease_checks(NOW, LEASE_MS, 1).await.unwrap().len(), 1);
+    });
+    crash_after(&folder, async |store| {
+        assert_eq!(store.lease_checks(NOW, LEASE_MS, 1).await.unwrap().len(), 1);
+    });
 }
 
 #[tokio::test]

@@ -74,10 +74,10 @@ impl Postgres {
             "INSERT INTO harvestman.rate_window AS old (subject, since, used, granted)
              VALUES ($1, harvestman.clock($4), least($3, $2), least($3, $2))
              ON CONFLICT (subject) DO UPDATE SET
-                since = CASE WHEN old.since <= excluded.since - $5 THEN excluded.since ELSE old.since END,
-                used = CASE WHEN old.since <= excluded.since - $5 THEN excluded.used
+                since = CASE WHEN abs(old.since - excluded.since) >= $5 THEN excluded.since ELSE old.since END,
+                used = CASE WHEN abs(old.since - excluded.since) >= $5 THEN excluded.used
                     ELSE least(greatest(old.used, $2), old.used + $3) END,
-                granted = CASE WHEN old.since <= excluded.since - $5 THEN excluded.used
+                granted = CASE WHEN abs(old.since - excluded.since) >= $5 THEN excluded.used
                     ELSE least(greatest($2 - old.used, 0), $3) END
              RETURNING granted, since + $5 - harvestman.clock($4) AS left_ms",
         )

@@ -161,6 +161,12 @@ async fn limits_hold_over_all_nodes_on_postgresql() {
         [4, 4, 2]
     );
     assert_eq!(granted(1, 1).await, 0);
+    // The clock of the database has been set back.
+    run_sql(
+        folder.name(),
+        "UPDATE harvestman.rate_window SET since = since + 3600000",
+    );
+    assert_eq!(granted(1, 1).await, 1);
 
     let delay = Duration::from_secs(5);
     let wait = async |node: usize, host: &str| shared[node].reserve_start(host.into(), delay).await.unwrap();

@@ -32,7 +32,7 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(5210194012302)";
 const HEARTBEAT: &str = "INSERT INTO harvestman.node (id, started_at, seen_at, url, settings)
     VALUES ($1, harvestman.clock($2), harvestman.clock($2), $3, $4)
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at
-    RETURNING ARRAY (SELECT id FROM harvestman.node AS other
+    RETURNING seen_at, ARRAY (SELECT id FROM harvestman.node AS other
         WHERE other.seen_at <= harvestman.clock($2) - $5 AND other.id <> $1) AS dead";
 
 const FORGET_SHARES: &str = "DELETE FROM harvestman.share WHERE node = $1";
@@ -45,6 +45,16 @@ pub(crate) struct Reports(Mutex<State>);
 struct State {
     until: Option<Instant>,
     lapses: u64,
+    /// When the last report began, and the time of the database then.
+    last: Option<(Instant, Timestamp)>,
+    /// Until when other nodes may only look dead, because the clock of the database has gone forward.
+    stepped_until: Option<Instant>,
+}
+
+/// A report as the database has stored it.
+struct Report {
+    seen_at: Timestamp,
+    dead: Vec<Uuid>,
 }
 
 impl Reports {
@@ -59,10 +69,23 @@ impl Reports {
         self.state().0.is_some_and(|until| now >= until)
     }
 
-    fn reported(&self, began: Instant, lapsed: bool) {
+    /// Returns the dead nodes: none while others have had no time to report since a step of the database's clock.
+    fn reported(&self, began: Instant, lapsed: bool, report: Report) -> Vec<Uuid> {
+        let lease = Duration::from_millis(limits::NODE_LEASE_MS);
         let mut state = self.0.lock();
-        state.until = Some(began + Duration::from_millis(limits::NODE_LEASE_MS) - limits::NODE_LEASE_MARGIN);
+        state.until = Some(began + lease - limits::NODE_LEASE_MARGIN);
         state.lapses += u64::from(lapsed);
+        let last = state.last.replace((began, report.seen_at));
+        if let Some((last_began, last_seen)) = last {
+            let passed = Duration::from_millis(report.seen_at.millis_since(last_seen));
+            if passed > last_began.elapsed() + limits::NODE_LEASE_MARGIN {
+                state.stepped_until = Some(Instant::now() + lease);
+            }
+        }
+        match state.stepped_until {
+            Some(until) if began < until => Vec::new(),
+            _ => report.dead,
+        }
     }
 }
 
@@ -101,9 +124,9 @@ impl Node {
         };
         let began = Instant::now();
         match registering.await {
-            Ok(_dead) => {
+            Ok(report) => {
                 transaction.end().await?;
-                self.reports.reported(began, false);
+                self.reports.reported(began, false, report);
                 Ok(())
             }
             Err(error) => {
@@ -141,9 +164,9 @@ impl Node {
         Ok(())
     }
 
-    /// Writes the report, and returns the nodes that have stopped reporting themselves.
-    async fn heartbeat(&self, client: &Client) -> Result<Vec<Uuid>, StoreError> {
-        query(HEARTBEAT)
+    /// Writes the report.
+    async fn heartbeat(&self, client: &Client) -> Result<Report, StoreError> {
+        let row = query(HEARTBEAT)
             .bind_all(params![
                 self.id,
                 clock(),
@@ -152,9 +175,11 @@ impl Node {
                 limits::NODE_LEASE_MS,
             ])
             .fetch_one(client)
-            .await?
-            .try_get("dead")
-            .map_err(|_| bad_column("dead"))
+            .await?;
+        Ok(Report {
+            seen_at: row.time("seen_at")?,
+            dead: row.try_get("dead").map_err(|_| bad_column("dead"))?,
+        })
     }
 
     /// Reports this node until `stop` is cancelled, and cleans up after dead nodes.
@@ -200,9 +225,8 @@ impl Node {
         if lapsed {
             query(FORGET_SHARES).bind(self.id).execute(&connection).await?;
         }
-        let dead = self.heartbeat(&connection).await?;
-        self.reports.reported(began, lapsed);
-        Ok(dead)
+        let report = self.heartbeat(&connection).await?;
+        Ok(self.reports.reported(began, lapsed, report))
     }
 }
 
@@ -320,6 +344,24 @@ mod tests {
         assert!(is_too_old(&key("0123"), &BTreeMap::new()));
         assert!(!is_too_old(&key(NO_KEY), &BTreeMap::new()));
         assert!(!is_too_old(&key("0123"), &key("0123")));
+    }
+
+    #[test]
+    fn no_node_is_dead_until_it_could_report_after_a_step_of_the_clock() {
+        let reports = Reports::default();
+        let dead = vec![Uuid::from_u128(1)];
+        let report = |began: Instant, seen_at: u64| {
+            let seen_at = Timestamp(seen_at);
+            let dead = dead.clone();
+            reports.reported(began, false, Report { seen_at, dead })
+        };
+        let start = Instant::now();
+        assert_eq!(report(start, 1_000), dead);
+        assert_eq!(report(start, 2_000), dead);
+        assert!(report(start, 3_600_000).is_empty());
+        assert!(report(start, 3_601_000).is_empty());
+        let lease = Duration::from_millis(limits::NODE_LEASE_MS);
+        assert_eq!(report(Instant::now() + lease, 3_602_000), dead);
     }
 
     #[test]

@@ -8,12 +8,13 @@ use harvestman_core::webhook::DeliveryState;
 
 use crate::columns::Columns;
 use crate::error::StoreError;
+use crate::limits;
 use crate::outbox::{AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, Outbox};
 use crate::rows::{
     attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
 };
 use crate::sql::zero_retention::delete_delivered_document;
-use crate::sql::{Connection, Database, Snapshot, Statement, statement};
+use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, statement};
 use crate::value::params;
 
 impl<D: Database> Outbox for D {
@@ -296,4 +297,42 @@ async fn subject<C: Connection>(
 pub(crate) fn make_due(job: JobId, at: u64) -> Statement {
     statement!("UPDATE harvestman.receiver SET due_at = least(coalesce(due_at, $2), $2) WHERE job_id = $1")
         .bind_all(params![job, at])
+}
+
+/// Makes some pending events due that wait for a time in the future only because the clock has been set back.
+pub(crate) async fn move_due_times(
+    transaction: &mut impl Transaction,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let jobs = statement!(
+        "SELECT id FROM harvestman.job WHERE id IN (SELECT job_id FROM harvestman.receiver
+            WHERE due_at IS NOT NULL AND (lease_until > $1 OR due_at > $1 AND last_event_at > $1))
+         LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED",
+    )
+    .bind_all(params![
+        now.0.saturating_add(limits::CLOCK_STEP_MS),
+        limits::EXPIRY_ROWS
+    ])
+    .fetch_all(transaction)
+    .await?;
+    for row in jobs {
+        for change in [
+            statement!("UPDATE harvestman.job SET last_event_at = least(last_event_at, $2) WHERE id = $1"),
+            statement!(
+                "UPDATE harvestman.outbox SET next_attempt_at = $2
+                 WHERE job_id = $1 AND state = 'pending' AND next_attempt_at > $2 AND created_at > $2",
+            ),
+            statement!(
+                "UPDATE harvestman.receiver SET lease_until = least(lease_until, $2), due_at = (
+                    SELECT min(next_attempt_at) FROM harvestman.outbox WHERE job_id = $1 AND state = 'pending')
+                 WHERE job_id = $1",
+            ),
+        ] {
+            change
+                .bind_all(params![row.id("id")?, now])
+                .run(transaction)
+                .await?;
+        }
+    }
+    Ok(())
 }

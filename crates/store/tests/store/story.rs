@@ -70,6 +70,7 @@ async fn run_story(store: &Store) {
     chapters_of_sessions::the_origin_of_a_scrape_is_returned(store).await;
     chapters_of_sessions::the_last_saved_profile_is_returned(store).await;
     chapters_of_events::events_are_delivered_in_order(store).await;
+    chapters_of_events::events_do_not_wait_for_a_clock_that_was_set_back(store).await;
     chapters_of_events::an_attempt_is_retried_or_given_up(store).await;
     chapters_of_events::only_subscribed_events_are_stored(store).await;
     chapters_of_events::receivers_take_turns(store).await;

@@ -128,6 +128,26 @@ pub(crate) async fn events_are_delivered_in_order(store: &Store) {
     assert_eq!(store.next_event_at(NOW).await.unwrap(), None);
 }
 
+pub(crate) async fn events_do_not_wait_for_a_clock_that_was_set_back(store: &Store) {
+    let job = crawl_with_events(team(store).await, 5);
+    let lease = start(store, &job).await;
+    let ahead = later(3_600_000);
+    let last = Batch {
+        end: Some(JobEnd::Completed),
+        ..batch(1)
+    };
+    store.commit(&lease, &last, ahead, LEASE_MS).await.unwrap();
+    assert_eq!(take(store, NOW).await, [job.id]);
+    deliver(store, job.id, NOW).await.unwrap();
+    assert_eq!(deliver(store, job.id, NOW).await, None);
+    store.release_receiver(job.id, ahead).await.unwrap();
+    assert!(take(store, NOW).await.is_empty());
+    store.expire(NOW).await.unwrap();
+    assert_eq!(take(store, NOW).await, [job.id]);
+    let event = deliver(store, job.id, NOW).await.unwrap();
+    assert_eq!(event.event, "crawl.completed");
+}
+
 pub(crate) async fn an_attempt_is_retried_or_given_up(store: &Store) {
     let job = crawl_with_events(team(store).await, 5);
     let lease = start(store, &job).await;

@@ -9,6 +9,7 @@ use harvestman_store::{Lease, StoreError};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 
+use crate::clock::Ticker;
 use crate::context::Context;
 use crate::{clock, limits};
 
@@ -23,6 +24,31 @@ pub(crate) enum LeaseEnd {
     Released,
     /// A task panicked, which is a bug. The shard is leased again when its lease expires, and its pages are fetched again.
     Panicked,
+}
+
+/// Notices forward steps of the wall clock, after which the leases of this node look expired until it renews them.
+#[derive(Debug)]
+pub(crate) struct ClockSteps {
+    ticker: Ticker,
+    renewed_at: Instant,
+}
+
+impl ClockSteps {
+    pub(crate) fn new() -> Self {
+        Self {
+            ticker: Ticker::new(),
+            renewed_at: Instant::now(),
+        }
+    }
+
+    /// Returns false while leases that look expired may be those of this node, which knows whether it `holds` any.
+    pub(crate) fn may_lease(&mut self, holds: bool) -> bool {
+        if holds && clock::now().millis_since(self.ticker.now()) > limits::CLOCK_STEP_MS {
+            self.renewed_at = Instant::now() + limits::HEARTBEAT * 2;
+        }
+        self.ticker = Ticker::new();
+        Instant::now() >= self.renewed_at
+    }
 }
 
 /// Runs the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost, or may have
@@ -69,5 +95,25 @@ pub(crate) async fn hold(
         lost = renewing => lost,
         () = expired => Ok(LeaseEnd::Lost),
         end = work => end,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harvestman_core::time::Timestamp;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_step_of_the_clock_only_a_node_without_leases_takes_some() {
+        let mut steps = ClockSteps::new();
+        let earlier = Timestamp(clock::now().0 - 3_600_000);
+        for (holds, may_lease) in [(false, true), (true, false)] {
+            steps.ticker = Ticker::at(Instant::now(), earlier);
+            assert_eq!(steps.may_lease(holds), may_lease);
+        }
+        assert!(!steps.may_lease(true));
+        tokio::time::advance(limits::HEARTBEAT * 2).await;
+        assert!(steps.may_lease(true));
     }
 }

@@ -18,18 +18,23 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::context::Context;
+use crate::lease::ClockSteps;
 use crate::{clock, limits};
 
 /// Starts due checks and works on checks until `stop` is cancelled.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut checks = JoinSet::new();
+    let mut steps = ClockSteps::new();
     let comparisons = Arc::new(Semaphore::new(limits::COMPARISONS_AT_ONCE));
     while !stop.is_cancelled() {
         while checks.try_join_next().is_some() {}
         if let Err(error) = start_due(&context).await {
             tracing::warn!(%error, "cannot start due checks of monitors; retrying");
         }
-        let room = limits::CHECKS_AT_ONCE.saturating_sub(checks.len()) as u64;
+        let mut room = limits::CHECKS_AT_ONCE.saturating_sub(checks.len()) as u64;
+        if !steps.may_lease(!checks.is_empty()) {
+            room = 0;
+        }
         let leased = match room {
             0 => Ok(Vec::new()),
             _ => {

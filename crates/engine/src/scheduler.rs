@@ -4,24 +4,21 @@
 use std::sync::Arc;
 
 use harvestman_store::{JobKind, JobStatus, Lease, LeaseRoom, StoreError};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
-use crate::clock::Ticker;
 use crate::context::Context;
 use crate::driver::Driver;
 use crate::driver_signals::JobSignals;
-use crate::lease::LeaseEnd;
+use crate::lease::{ClockSteps, LeaseEnd};
 use crate::team_tasks::TeamTasks;
 use crate::{clock, lease, limits, outage, runs};
 
 /// Leases and drives shards until `stop` is cancelled; returns when every driver has ended.
 pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
     let mut drivers = TeamTasks::default();
-    let mut ticker = Ticker::new();
-    let mut renewed_at = Instant::now();
+    let mut steps = ClockSteps::new();
     loop {
         drivers.remove_ended();
         let mut room = LeaseRoom {
@@ -29,18 +26,12 @@ pub(crate) async fn run(context: Arc<Context>, stop: CancellationToken) {
             capacity: limits::MAX_SHARDS,
             driven: drivers.by_team(),
         };
-        // After a forward step of the clock, the leases of this node look expired until its drivers renew them.
-        let now = clock::now();
-        if now.millis_since(ticker.now()) > limits::CLOCK_STEP_MS && drivers.len() > 0 {
-            renewed_at = Instant::now() + limits::HEARTBEAT * 2;
-        }
-        ticker = Ticker::new();
-        if Instant::now() < renewed_at {
+        if !steps.may_lease(drivers.len() > 0) {
             room.limit = 0;
         }
         let leases = match context
             .store
-            .lease(&context.node, now, limits::LEASE_MS, &room)
+            .lease(&context.node, clock::now(), limits::LEASE_MS, &room)
             .await
         {
             Ok(leases) => leases,

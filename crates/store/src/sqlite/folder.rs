@@ -17,6 +17,21 @@ pub(crate) struct Folder {
     /// The operating system releases the lock when the file is closed, also after `kill -9`.
     _lock: File,
     after_crash: bool,
+    /// The files of the open database.
+    files: Vec<(PathBuf, FileId)>,
+}
+
+/// Identifies a file whatever its name; unknown on systems where an open file cannot be removed.
+type FileId = Option<(u64, u64)>;
+
+fn file_id(path: &Path) -> FileId {
+    #[cfg(unix)]
+    return std::fs::metadata(path).ok().map(|metadata| {
+        use std::os::unix::fs::MetadataExt;
+        (metadata.dev(), metadata.ino())
+    });
+    #[cfg(not(unix))]
+    None
 }
 
 impl Folder {
@@ -54,6 +69,7 @@ impl Folder {
             path: path.to_owned(),
             _lock: lock,
             after_crash,
+            files: Vec::new(),
         })
     }
 
@@ -86,6 +102,29 @@ impl Folder {
     /// Returns the path of the database file.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE_FILE)
+    }
+
+    /// Returns the path of the write-ahead log.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.path.join(format!("{DATABASE_FILE}-wal"))
+    }
+
+    /// Records which files the open database has.
+    pub(crate) fn record_files(&mut self) {
+        self.files = [self.database(), self.log()]
+            .map(|path| (path.clone(), file_id(&path)))
+            .into();
+    }
+
+    /// Checks that the database still has these files. What is written to a removed file is lost when the server stops.
+    pub(crate) fn check_files(&self) -> Result<(), StoreError> {
+        match self.files.iter().find(|(path, id)| file_id(path) != *id) {
+            None => Ok(()),
+            Some((path, _)) => Err(StoreError::Transient(format!(
+                "{} was removed or replaced while this server uses it: put it back, or stop the server",
+                path.display()
+            ))),
+        }
     }
 
     /// Returns whether the last server on this folder did not stop cleanly.

@@ -26,17 +26,22 @@ use crate::value::int;
 
 impl Sqlite {
     pub(crate) async fn open(config: &StoreConfig) -> Result<Self, StoreError> {
-        let folder = Folder::lock(&config.data_dir)?;
+        let mut folder = Folder::lock(&config.data_dir)?;
         let path = folder.database();
         if path.exists() {
             let version = inspect::inspect(&path, folder.after_crash()).await?;
             migrate::check_version(&path, version, MIGRATIONS)?;
+            let log = folder.log();
+            if folder.after_crash() && !log.exists() {
+                tracing::warn!(path = %log.display(), "the last server did not stop cleanly and its log is missing: if it was deleted, the latest changes are lost");
+            }
         }
         folder.mark_running()?;
         folder.make_private()?;
         let mut connection = writer_options(&path).connect().await?;
         migrate::migrate(&mut connection, &path, MIGRATIONS).await?;
         recover(&mut connection).await?;
+        folder.record_files();
         let readers = SqlitePoolOptions::new()
             .max_connections(config.readers.max(1))
             .acquire_timeout(limits::READER_TIMEOUT)

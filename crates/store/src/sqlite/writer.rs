@@ -159,7 +159,15 @@ async fn write_all(
                 {
                     group.push(task);
                 }
-                health.record(&write_group(&mut connection, group, || queue.try_recv().ok()).await);
+                let written = match folder.check_files() {
+                    Ok(()) => write_group(&mut connection, group, || queue.try_recv().ok()).await,
+                    Err(error) => {
+                        tracing::warn!(%error, tasks = group.len(), "cannot write");
+                        reply_all(group, &Err(error.clone()));
+                        Err(error)
+                    }
+                };
+                health.record(&written);
             }
             () = sleep_until(next_checkpoint), if checkpoint.load(Ordering::Relaxed) => {}
         }

@@ -223,6 +223,29 @@ async fn a_damaged_file_is_reported_and_left_untouched() {
     }
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn nothing_is_written_to_files_that_were_removed_or_replaced() {
+    let folder = TestFolder::new("removed");
+    let store = folder.open().await;
+    for name in ["harvestman.db", "harvestman.db-wal"] {
+        let (path, away) = (folder.path().join(name), folder.path().join("away"));
+        std::fs::rename(&path, &away).unwrap();
+        for _ in 0..2 {
+            let error = store.ensure_team(name).await.unwrap_err();
+            assert!(error.is_transient(), "{error:?}");
+            assert!(
+                error.to_string().contains(&format!("{name} was removed")),
+                "{error}"
+            );
+            std::fs::copy(&away, &path).unwrap();
+        }
+        std::fs::rename(&away, &path).unwrap();
+        store.ensure_team(name).await.unwrap();
+    }
+    store.close().await.unwrap();
+}
+
 #[tokio::test]
 async fn a_file_that_is_not_a_database_is_left_untouched() {
     let folder = TestFolder::new("garbage");

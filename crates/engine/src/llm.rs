@@ -122,14 +122,14 @@ pub(crate) struct ToolCall {
     pub(crate) arguments: String,
 }
 
-/// Why the model gave no reply.
+/// Why the model gave no reply. The texts also follow "because".
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum LlmError {
     /// The deadline passed.
-    #[error("the language model did not answer in time")]
+    #[error("the language model did not respond in time")]
     Timeout,
     /// The endpoint cannot be reached.
-    #[error("cannot reach the language model: {0}")]
+    #[error("the language model cannot be reached: {0}")]
     Unreachable(String),
     /// The endpoint returned an error status.
     #[error("the language model returned status {status}{}", suffix(.message))]
@@ -140,7 +140,7 @@ pub(crate) enum LlmError {
         message: String,
     },
     /// The response does not follow the protocol.
-    #[error("cannot read the language model's answer: {0}")]
+    #[error("the language model's response cannot be read: {0}")]
     Unreadable(String),
 }
 

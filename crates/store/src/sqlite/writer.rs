@@ -182,8 +182,10 @@ async fn write_all(
             health.record(&checkpointed.map(|_| ()));
         }
     }
+    let checked = folder.check_files();
     execute(&mut connection, CHECKPOINT).await?;
     connection.close().await?;
+    checked?;
     folder.mark_stopped()
 }
 

@@ -243,7 +243,9 @@ async fn nothing_is_written_to_files_that_were_removed_or_replaced() {
         std::fs::rename(&away, &path).unwrap();
         store.ensure_team(name).await.unwrap();
     }
-    store.close().await.unwrap();
+    std::fs::remove_file(folder.database()).unwrap();
+    let error = store.close().await.unwrap_err();
+    assert!(error.to_string().contains("was removed"), "{error}");
 }
 
 #[tokio::test]

@@ -9,9 +9,9 @@ use harvestman_core::search::PageText;
 use harvestman_store::{KnownPage, NewCachedPage, Store, StoreError};
 use url::Url;
 
-use crate::clock;
 use crate::metrics::Metrics;
 use crate::site_response::SiteResponse;
+use crate::{clock, outage};
 
 /// The cached responses of one team.
 #[derive(Clone)]
@@ -31,9 +31,17 @@ impl PageCache {
         self.team
     }
 
-    /// Returns the cached copy under this key, if its age is within `ages`.
-    pub(crate) async fn copy(&self, key: CacheKey, ages: Ages) -> Result<Option<SiteResponse>, StoreError> {
-        let found = self.store.cached_page(self.team, key, ages, clock::now()).await?;
+    /// Returns the cached copy under this key, if its age is within `ages`. With `cache_only`, waits while the store is
+    /// unavailable, because a missing copy would end the page.
+    pub(crate) async fn copy(
+        &self,
+        key: CacheKey,
+        ages: Ages,
+        cache_only: bool,
+    ) -> Result<Option<SiteResponse>, StoreError> {
+        let read = || self.store.cached_page(self.team, key, ages, clock::now());
+        let may_retry = |error: &StoreError| cache_only && error.is_transient();
+        let found = outage::retry(may_retry, read).await?;
         self.metrics.count_cache_lookup(found.is_some());
         found.map(SiteResponse::try_from).transpose()
     }

@@ -230,7 +230,9 @@ impl Scraper {
             let share = timeout_at(deadline, self.copies.take_one(cache.team())).await;
             let _share = share.map_err(|_| ScrapeFailure::timeout())?;
             for url in std::iter::once(target.url).chain(target.fallback) {
-                if let Some(response) = cache.copy(CacheKey::of_page(url, options), ages).await? {
+                let key = CacheKey::of_page(url, options);
+                let copy = timeout_at(deadline, cache.copy(key, ages, options.cache_only())).await;
+                if let Some(response) = copy.map_err(|_| ScrapeFailure::timeout())?? {
                     let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
                     scraped.set_proxy_used(target.routes.proxy_used(target.class));
                     scraped.warn_of_placeholder(options, self.browser.is_some());

@@ -151,7 +151,7 @@ impl SiteFiles {
     pub(crate) async fn sitemap(&self, url: Url) -> Option<Sitemap> {
         let key = CacheKey::of_site_file(&url, self.verify_tls);
         if let Some(ages) = self.cached_ages
-            && let Ok(Some(copy)) = self.cache.copy(key, ages).await
+            && let Ok(Some(copy)) = self.cache.copy(key, ages, self.cache_only).await
         {
             return self.parse_sitemap(&copy).await;
         }

@@ -104,6 +104,30 @@ async fn a_run_and_its_pages_begin_even_if_their_connection_breaks_on_postgresql
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cached_sitemap_counts_even_if_its_connection_breaks_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
+    let sitemap = "<urlset><url><loc>{base}/a</loc></url></urlset>";
+    let site = Site::new()
+        .page("/", Page::links("home", &[]))
+        .page("/a", Page::links("a", &[]))
+        .page("/sitemap.xml", Page::new("application/xml", sitemap))
+        .serve()
+        .await;
+    let request = |lockdown| json!({ "url": site.url("/"), "scrapeOptions": { "lockdown": lockdown } });
+    server.run_crawl(&request(false)).await;
+    let client = connect(&database).await;
+    lock(&client, "harvestman.cached_page").await;
+    let id = server.crawl(&request(true)).await;
+    // The start page, the sitemap, and one of them again.
+    for _ in 0..3 {
+        break_waiting(&client, "harvestman.cached_page").await;
+    }
+    client.batch_execute("COMMIT").await.unwrap();
+    assert_exact(&wait(&server, &id).await, 2);
+}
+
 /// Runs an extract whose connection breaks when it first reads pages of the cache. Returns its final status.
 async fn extract_with_broken_connection(
     server: &TestServer,

@@ -30,7 +30,7 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
     let check = on_request
         .check
         .iter()
-        .map(|path| quote!(#path(&mut request, f);));
+        .map(|path| quote!(#path(&mut request, fields);));
     let from_value = on_request.refuse.iter().map(|path| {
         quote! {
             fn from_value(value: serde_json::Value) -> Result<Self, crate::api::error::ApiError> {
@@ -54,10 +54,10 @@ pub(crate) fn request(input: &DeriveInput) -> Result<TokenStream> {
         }
     };
     let read = quote! {
-        fn read(f: &mut crate::api::fields::Fields, #given) -> Self {
+        fn read(fields: &mut crate::api::fields::Fields, #given) -> Self {
             #[allow(unused_mut)]
             let mut request = Self { #(#reads)* };
-            #(f.value::<bool>(#ignored, ());)*
+            #(fields.value::<bool>(#ignored, ());)*
             #(#check)*
             request
         }

@@ -120,9 +120,9 @@ impl<'f> Member<'f> {
                 return quote!(#ident: <#value as crate::api::fields::FieldType>::placeholder(),);
             }
             Source::Skip | Source::Check => return quote!(#ident: #default,),
-            Source::Flatten => return quote!(#ident: <#value as crate::api::fields::Wire>::read(f),),
-            Source::Function(path) => quote!(#path(f)),
-            Source::Type => quote!(f.value::<#value>(#name, #bounds)),
+            Source::Flatten => return quote!(#ident: <#value as crate::api::fields::Wire>::read(fields),),
+            Source::Function(path) => quote!(#path(fields)),
+            Source::Type => quote!(fields.value::<#value>(#name, #bounds)),
         };
         let read = match &attributes.distinct {
             Some(key) => quote!(#read.map(|list| crate::api::fields::distinct(list, #key))),
@@ -140,7 +140,7 @@ impl<'f> Member<'f> {
             (true, _) => quote! {
                 #ident: {
                     let read = #read;
-                    f.required(#name, read, #required)
+                    fields.required(#name, read, #required)
                 },
             },
             (false, true) => quote!(#ident: #read,),

@@ -75,9 +75,9 @@ pub(crate) fn union(input: &DeriveInput) -> Result<TokenStream> {
                 match self { #(#kind_arms)* }
             }
 
-            fn read(f: &mut crate::api::fields::Fields) -> Option<Self> {
-                #(#before(f)?;)*
-                match f.tag::<#kind>(#hint)? { #(#read_arms)* }
+            fn read(fields: &mut crate::api::fields::Fields) -> Option<Self> {
+                #(#before(fields)?;)*
+                match fields.tag::<#kind>(#hint)? { #(#read_arms)* }
             }
         }
 
@@ -110,7 +110,7 @@ pub(crate) fn union(input: &DeriveInput) -> Result<TokenStream> {
 
             fn placeholder() -> Self {
                 #[allow(unused_variables)]
-                let f = &mut crate::api::fields::Fields::empty();
+                let fields = &mut crate::api::fields::Fields::empty();
                 #placeholder
             }
         }
@@ -188,7 +188,7 @@ fn read_arms(kind: &Ident, cases: &[Case<'_>]) -> Vec<TokenStream> {
         let keys: Vec<&String> = same.iter().filter_map(|case| case.first_field()).collect();
         let reads = same.iter().map(|case| case.read());
         quote! {
-            #kind::#kind_variant => match f.only_one_of(&[#(#keys),*])? {
+            #kind::#kind_variant => match fields.only_one_of(&[#(#keys),*])? {
                 #(#keys => Some(#reads),)*
                 _ => None,
             },
@@ -244,12 +244,12 @@ impl<'v> Case<'v> {
         }
     }
 
-    /// Returns the expression that reads the variant from `f`.
+    /// Returns the expression that reads the variant from `fields`.
     fn read(&self) -> TokenStream {
         let ident = self.ident;
         match &self.content {
             Content::Nothing => quote!(Self::#ident),
-            Content::Request(of) => quote!(Self::#ident(<#of as crate::api::fields::Wire>::read(f))),
+            Content::Request(of) => quote!(Self::#ident(<#of as crate::api::fields::Wire>::read(fields))),
             Content::Fields(members) => {
                 let reads = members.iter().map(Member::read);
                 quote!(Self::#ident { #(#reads)* })

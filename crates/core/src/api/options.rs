@@ -313,10 +313,10 @@ impl ScrapeOptions {
     /// Reads `scrapeOptions` as part of another request. Caller fields in it apply where the request itself has
     /// none. `zeroDataRetention` is an option of whole requests, so it may only be false.
     pub(crate) fn read_inner<T: From<Self>>(fields: &mut Fields) -> Option<T> {
-        let (options, caller) = fields.slot("scrapeOptions")?.object(|f| {
-            let read = (Self::read(f), Caller::read(f));
-            if f.value::<bool>("zeroDataRetention", ()) == Some(true) {
-                f.fail(
+        let (options, caller) = fields.slot("scrapeOptions")?.object(|options| {
+            let read = (Self::read(options), Caller::read(options));
+            if options.value::<bool>("zeroDataRetention", ()) == Some(true) {
+                options.fail(
                     "zeroDataRetention",
                     "must be false or left out; endpoints that support it take it at the top level of the request",
                 );

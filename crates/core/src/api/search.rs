@@ -324,12 +324,12 @@ impl FieldType for SearchSource {
     }
 
     fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        let read = |f: &mut Fields| match f.text("type") {
+        let read = |fields: &mut Fields| match fields.text("type") {
             Some(IGNORED_SOURCE) => {
-                f.ignore_rest();
+                fields.ignore_rest();
                 None
             }
-            _ => Some(Self::read(f)),
+            _ => Some(Self::read(fields)),
         };
         slot.object_or("type", read).flatten()
     }

@@ -261,7 +261,7 @@ mod tests {
         let TargetJob::Crawl(job) = job_of(&one.targets[0].target, MonitorId(Uuid::nil())) else {
             panic!("a crawl is a crawl");
         };
-        assert_eq!((job.limit, job.url.given()), (1000, "https://a.test/"));
+        assert_eq!((job.limit, job.url.as_sent()), (1000, "https://a.test/"));
         assert_eq!(
             check_credits(&request(&json!([crawl(json!({ "limit": 10_000 }))]))),
             10_000

@@ -81,14 +81,14 @@ impl ParamsPreview {
 
     /// Derives a proposal from a prompt by rules.
     pub fn from_prompt(request: &ParamsPreviewRequest, enabled: EnabledOptions) -> Self {
-        let derived = propose(&request.url.url, request.url.given(), &request.prompt);
+        let derived = propose(&request.url.url, request.url.as_sent(), &request.prompt);
         let (mut data, ignored) = match serde_json::to_value(&derived) {
             Ok(Value::Object(proposal)) => CrawlParams::accepted(&request.url, &proposal, enabled),
-            _ => (without_options(request.url.given()), Vec::new()),
+            _ => (without_options(request.url.as_sent()), Vec::new()),
         };
         data.max_depth = derived.max_depth;
         let mut preview = Self::new(data, &ignored);
-        if derived == without_options(request.url.given()) {
+        if derived == without_options(request.url.as_sent()) {
             preview.warn(NO_OPTIONS);
         }
         preview
@@ -102,7 +102,7 @@ impl ParamsPreview {
     ) -> Option<Self> {
         let (data, ignored) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
         let preview = Self::new(data, &ignored);
-        (preview.data != without_options(request.url.given())).then_some(preview)
+        (preview.data != without_options(request.url.as_sent())).then_some(preview)
     }
 
     /// Adds a sentence to the warning.
@@ -138,7 +138,7 @@ fn without_options(url: &str) -> CrawlParams {
 pub fn clauses_not_understood(request: &ParamsPreviewRequest) -> Vec<String> {
     let words = words(&request.prompt);
     let mut understood = vec![false; words.len()];
-    read(&request.url.url, request.url.given(), &words, |at| {
+    read(&request.url.url, request.url.as_sent(), &words, |at| {
         understood[at] = true
     });
     let (mut clauses, mut start) = (Vec::new(), 0);

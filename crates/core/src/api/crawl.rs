@@ -250,10 +250,10 @@ impl FieldType for CrawlOptions {
     }
 
     fn from_slot(slot: Slot<'_>, (): ()) -> Option<Self> {
-        let read = |f: &mut Fields| {
-            f.supply("url", TargetUrl::placeholder().given());
-            let has_limit = f.has("limit");
-            let mut request = CrawlRequest::read(f);
+        let read = |fields: &mut Fields| {
+            fields.supply("url", TargetUrl::placeholder().as_sent());
+            let has_limit = fields.has("limit");
+            let mut request = CrawlRequest::read(fields);
             if !has_limit {
                 request.limit = DEFAULT_MONITOR_CRAWL_LIMIT;
             }
@@ -363,7 +363,7 @@ impl ActiveCrawl {
         Self {
             id,
             team_id,
-            url: request.url.given().to_owned(),
+            url: request.url.as_sent().to_owned(),
             created_at: Some(created_at),
             options: request.filled_options(),
         }

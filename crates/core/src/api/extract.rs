@@ -45,7 +45,7 @@ impl ExtractTarget {
 impl ToNode for ExtractTarget {
     fn to_node(&self) -> Node {
         match self.whole_site {
-            true => format!("{}/*", self.url.given().trim_end_matches('/')).to_node(),
+            true => format!("{}/*", self.url.as_sent().trim_end_matches('/')).to_node(),
             false => self.url.to_node(),
         }
     }

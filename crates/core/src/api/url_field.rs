@@ -18,7 +18,7 @@ pub struct TargetUrl {
     pub url: Url,
     /// Whether the caller gave no scheme: `https` is a guess, and `http` is tried if it fails.
     pub scheme_guessed: bool,
-    given: String,
+    text: String,
 }
 
 impl TargetUrl {
@@ -30,19 +30,19 @@ impl TargetUrl {
         if text.chars().count() > MAX_URL_CHARS {
             return Err(format!("must have at most {MAX_URL_CHARS} characters"));
         }
-        let given = trim_spaces(text);
-        if given.is_empty() {
+        let text = trim_spaces(text);
+        if text.is_empty() {
             return Err(format!("must not be empty: give {}", Self::HINT));
         }
         // URL parsers silently drop some of these characters and encode others (WHATWG URL, 4.4).
-        if let Some((at, found)) = given.chars().enumerate().find(|(_, c)| c.is_control()) {
+        if let Some((at, found)) = text.chars().enumerate().find(|(_, c)| c.is_control()) {
             let code = u32::from(found);
             return Err(format!(
                 "must not contain control characters: character {} is U+{code:04X}; percent-encode what belongs to the URL",
                 at + 1
             ));
         }
-        let scheme_guessed = match scheme(given) {
+        let scheme_guessed = match scheme(text) {
             None => true,
             Some(scheme) if ["http", "https"].contains(&scheme.to_ascii_lowercase().as_str()) => false,
             Some(scheme) => {
@@ -52,7 +52,7 @@ impl TargetUrl {
                 ));
             }
         };
-        let full = with_scheme(given);
+        let full = with_scheme(text);
         let after = full.split_once(':').map_or("", |(_, rest)| rest);
         let host_part = after
             .strip_prefix("//")
@@ -61,7 +61,7 @@ impl TargetUrl {
             return Err("must name a host, as in https://example.com/page".to_owned());
         }
         let url = Url::parse(&full)
-            .map_err(|error| format!("is not a valid URL ({error}): `{}`", shorten(given)))?;
+            .map_err(|error| format!("is not a valid URL ({error}): `{}`", shorten(text)))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(
                 "must not contain a user name or password; send an Authorization header instead".to_owned(),
@@ -73,7 +73,7 @@ impl TargetUrl {
         Ok(Self {
             url,
             scheme_guessed,
-            given: given.to_owned(),
+            text: text.to_owned(),
         })
     }
 
@@ -83,26 +83,26 @@ impl TargetUrl {
         (self.scheme_guessed && url.set_scheme("http").is_ok()).then_some(url)
     }
 
-    /// Returns the URL as the caller wrote it.
-    pub fn given(&self) -> &str {
-        &self.given
+    /// Returns the URL as the caller sent it.
+    pub fn as_sent(&self) -> &str {
+        &self.text
     }
 }
 
 impl From<Url> for TargetUrl {
     fn from(url: Url) -> Self {
-        let given = url.as_str().to_owned();
+        let text = url.as_str().to_owned();
         Self {
             url,
             scheme_guessed: false,
-            given,
+            text,
         }
     }
 }
 
 impl ToNode for TargetUrl {
     fn to_node(&self) -> Node {
-        self.given.to_node()
+        self.text.to_node()
     }
 }
 

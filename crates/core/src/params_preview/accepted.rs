@@ -47,7 +47,7 @@ impl CrawlParams {
         if let Some(name) = admit_start(start, &mut taken) {
             refused.push(name);
         }
-        taken.insert("url".to_owned(), start.given().into());
+        taken.insert("url".to_owned(), start.as_sent().into());
         let params = serde_json::from_value(Value::Object(taken));
         (params.expect("each value was read as a crawl reads it"), refused)
     }
@@ -67,7 +67,7 @@ fn check(
     enabled: EnabledOptions,
 ) -> Result<CrawlRequest, ApiError> {
     let mut body = taken.clone();
-    body.insert("url".to_owned(), start.given().into());
+    body.insert("url".to_owned(), start.as_sent().into());
     let request = CrawlRequest::from_value(Value::Object(body))?;
     Scope::compile(&request)?;
     request.check_enabled(enabled)?;

@@ -71,7 +71,7 @@ pub(super) async fn pages_below(
 ) -> Result<Vec<Url>, ApiError> {
     // The part before `/*` is the top page; few sites serve it with a trailing slash.
     let top =
-        TargetUrl::parse(target.url.given().trim_end_matches('/')).unwrap_or_else(|_| target.url.clone());
+        TargetUrl::parse(target.url.as_sent().trim_end_matches('/')).unwrap_or_else(|_| target.url.clone());
     let map = MapRequest {
         search: ranking_query(request.prompt.as_deref(), request.schema.as_ref()),
         include_subdomains: request.include_subdomains,

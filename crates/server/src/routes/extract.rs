@@ -25,7 +25,7 @@ pub(crate) async fn start(
     let invalid_urls = std::mem::take(&mut request.invalid_urls);
     let url_trace = request.url_trace.then(|| {
         let urls = request.urls.iter().map(|target| TracedUrl {
-            url: target.url.given().to_owned(),
+            url: target.url.as_sent().to_owned(),
         });
         urls.collect()
     });

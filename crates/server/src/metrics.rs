@@ -11,7 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::{Registry, Unit};
+use prometheus_client::registry::{Metric, Registry, Unit};
 
 /// A label and its value.
 type Label<V> = [(&'static str, V); 1];
@@ -40,60 +40,38 @@ impl Drop for CountedViewer<'_> {
 impl Metrics {
     /// Creates the metrics of a server that starts now.
     pub(crate) fn new(engine: &Engine) -> Self {
-        let mut metrics = Self {
-            registry: Registry::with_prefix("harvestman"),
-            requests: Family::default(),
-            request_duration: Family::new_with_constructor(|| Histogram::new(DURATION_BUCKETS)),
-            connections: Gauge::default(),
-            connections_refused: Counter::default(),
-            viewers: Gauge::default(),
-            inputs_refused: Counter::default(),
-        };
-        let registry = &mut metrics.registry;
+        let mut registry = Registry::with_prefix("harvestman");
         let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
         registry.register("build", "Version of the server", version);
         let started: Gauge = Gauge::default();
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         started.set(since_1970.as_secs() as i64);
-        registry.register_with_unit(
-            "start_time",
-            "Start of the server, in seconds since 1970",
-            Unit::Seconds,
-            started,
-        );
-        registry.register(
-            "http_requests",
-            "Completed requests by status",
-            metrics.requests.clone(),
-        );
-        registry.register_with_unit(
-            "http_request_duration",
-            "Time to the head of the response, by route",
-            Unit::Seconds,
-            metrics.request_duration.clone(),
-        );
-        registry.register(
-            "http_connections",
-            "Open connections",
-            metrics.connections.clone(),
-        );
-        registry.register(
-            "http_connections_refused",
-            "Connections refused above the limit",
-            metrics.connections_refused.clone(),
-        );
-        registry.register(
-            "live_viewers",
-            "Viewers of browser sessions",
-            metrics.viewers.clone(),
-        );
-        registry.register(
-            "live_inputs_refused",
-            "Inputs refused on read-only live views",
-            metrics.inputs_refused.clone(),
-        );
-        engine.register_metrics(registry);
-        metrics
+        let help = "Start of the server, in seconds since 1970";
+        registry.register_with_unit("start_time", help, Unit::Seconds, started);
+        let request_duration: Family<_, _, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(DURATION_BUCKETS));
+        let help = "Time to the head of the response, by route";
+        let shared = request_duration.clone();
+        registry.register_with_unit("http_request_duration", help, Unit::Seconds, shared);
+        engine.register_metrics(&mut registry);
+        let to = &mut registry;
+        Self {
+            request_duration,
+            requests: register(to, "http_requests", "Completed requests by status"),
+            connections: register(to, "http_connections", "Open connections"),
+            connections_refused: register(
+                to,
+                "http_connections_refused",
+                "Connections refused above the limit",
+            ),
+            viewers: register(to, "live_viewers", "Viewers of browser sessions"),
+            inputs_refused: register(
+                to,
+                "live_inputs_refused",
+                "Inputs refused on read-only live views",
+            ),
+            registry,
+        }
     }
 
     /// Counts a response; `route` is the pattern of its path.
@@ -133,4 +111,11 @@ impl Metrics {
         encode(&mut text, &self.registry).expect("writing to a string never fails");
         text
     }
+}
+
+/// Registers a new metric and returns it.
+fn register<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
 }

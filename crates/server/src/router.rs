@@ -17,7 +17,7 @@ use crate::limits;
 use crate::mcp::http::McpRoutes;
 use crate::open_mode::refuse_other_hosts;
 use crate::routes::{
-    batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_comparison,
+    agent, batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_comparison,
     job_pages, keys, live, map, mcp, monitor, openapi, operator, parse, scrape, search, team, webhooks,
 };
 
@@ -104,13 +104,13 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/extract" => extract::start;
         Reader GET "/v2/extract/{id}" => extract::status;
         Key DELETE "/v2/extract/{id}" => extract::cancel;
-        Key POST "/v2/agent" => extract::start_agent;
-        Key GET "/v2/agent" => extract::agents;
-        Reader GET "/v2/agent/{id}" => extract::agent_status;
-        Key DELETE "/v2/agent/{id}" => extract::cancel_agent;
-        Key GET "/v2/agent/{id}/trace" => extract::agent_trace;
-        Key GET "/v2/agent/{id}/snapshots/{snapshot}" => extract::agent_snapshot;
-        Key GET "/v2/agent/threads/{id}" => extract::agent_thread;
+        Key POST "/v2/agent" => agent::start;
+        Key GET "/v2/agent" => agent::list;
+        Reader GET "/v2/agent/{id}" => agent::status;
+        Key DELETE "/v2/agent/{id}" => agent::cancel;
+        Key GET "/v2/agent/{id}/trace" => agent::trace;
+        Key GET "/v2/agent/{id}/snapshots/{snapshot}" => agent::snapshot;
+        Key GET "/v2/agent/threads/{id}" => agent::thread;
 
         // Monitors (13).
         Key POST "/v2/monitor" => monitor::create;

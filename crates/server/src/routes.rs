@@ -9,6 +9,7 @@ use harvestman_core::ids::JobId;
 
 use crate::error::Failure;
 
+pub(crate) mod agent;
 pub(crate) mod batch;
 pub(crate) mod browser;
 pub(crate) mod console;

@@ -29,8 +29,8 @@ pub(crate) struct Budget {
     turn: Arc<Semaphore>,
     /// What large bodies hold together before the next one waits a moment.
     large: Pool,
-    /// Bodies among these that were read.
-    read: Arc<AtomicUsize>,
+    /// Bodies among these that were read and are being converted.
+    converting: Arc<AtomicUsize>,
     /// Bodies that wait for memory.
     waiting: AtomicUsize,
     /// Wakes the body that has been too slow for longest.
@@ -69,7 +69,7 @@ impl Budget {
             last: Pool::new(last),
             turn: Arc::new(Semaphore::new(1)),
             large: Pool::new(limits::LARGE_BODIES_BYTES),
-            read: Arc::default(),
+            converting: Arc::default(),
             waiting: AtomicUsize::new(0),
             reclaim: Notify::new(),
         }
@@ -87,8 +87,8 @@ impl Budget {
             turn: None,
             large: LargeShare::Held(None),
             waits_until: None,
-            read: Read {
-                count: self.read.clone(),
+            conversion: Conversion {
+                count: self.converting.clone(),
                 is_counted: false,
             },
             overdue_at: None,
@@ -127,7 +127,7 @@ impl Budget {
             let moment = (Instant::now() + limits::LARGE_BODY_WAIT).min(end);
             match timeout_at(moment, &mut room).await {
                 Ok(more) => return add(held, more),
-                Err(_) if Instant::now() < end && self.read.load(Ordering::Relaxed) > 0 => {}
+                Err(_) if Instant::now() < end && self.converting.load(Ordering::Relaxed) > 0 => {}
                 Err(_) => break,
             }
         }
@@ -230,18 +230,18 @@ pub(crate) struct Reservation {
     large: LargeShare,
     /// When it waits for other large bodies no longer.
     waits_until: Option<Instant>,
-    read: Read,
+    conversion: Conversion,
     /// When the body counts as slow; `None` before it grows beyond its first reservation.
     overdue_at: Option<Instant>,
 }
 
-/// Counts a large body that was read until it is dropped.
-struct Read {
+/// Counts a large body that was read and is being converted, until it is dropped.
+struct Conversion {
     count: Arc<AtomicUsize>,
     is_counted: bool,
 }
 
-impl Drop for Read {
+impl Drop for Conversion {
     fn drop(&mut self) {
         if self.is_counted {
             self.count.fetch_sub(1, Ordering::Relaxed);
@@ -274,9 +274,9 @@ impl Reservation {
     /// Releases what a finished body of `length_bytes` does not need.
     pub(crate) fn shrink(&mut self, length_bytes: u64) {
         self.turn = None;
-        if matches!(self.large, LargeShare::Held(Some(_))) && !self.read.is_counted {
-            self.read.is_counted = true;
-            self.read.count.fetch_add(1, Ordering::Relaxed);
+        if matches!(self.large, LargeShare::Held(Some(_))) && !self.conversion.is_counted {
+            self.conversion.is_counted = true;
+            self.conversion.count.fetch_add(1, Ordering::Relaxed);
         }
         let mut needed = units(length_bytes) as usize;
         for held in [Some(&mut self.first), self.growth.as_mut(), self.last.as_mut()] {

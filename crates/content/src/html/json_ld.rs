@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::byline;
 use super::dom::{Dom, NodeId, attr, collapse};
 use super::name_set::NameSet;
-use super::page_title::{Stated, heading_text, page_title};
+use super::page_title::{TitleMetadata, heading_text, page_title};
 use super::tag::Tag;
 use crate::limits;
 
@@ -68,7 +68,7 @@ pub(crate) fn article_metadata(dom: &Dom) -> ArticleMetadata {
     };
     out.title = page_title(
         dom,
-        Stated {
+        TitleMetadata {
             is_article: out.title.is_some() || meta(&["og:type"]).as_deref() == Some("article"),
             headline: out.title,
             shared: meta(&["og:title"]),

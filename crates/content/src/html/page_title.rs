@@ -9,8 +9,8 @@ const HEADING_NODES: usize = 200;
 /// What stands between the title of a page and the name of its site.
 const SEPARATORS: [&str; 7] = [" | ", " - ", " – ", " — ", " :: ", " · ", " » "];
 
-/// What a page states about its title.
-pub(super) struct Stated {
+/// What the metadata of a page says about its title.
+pub(super) struct TitleMetadata {
     /// The headline of an article in JSON-LD.
     pub(super) headline: Option<String>,
     /// The `og:title`.
@@ -22,14 +22,14 @@ pub(super) struct Stated {
 
 /// Returns the `h1` that `title` repeats, or the only `h1`, which is often a slogan unless the page is an article
 /// or states no other title. Then come the headline, the title for links to the page, and `title`.
-pub(super) fn page_title(dom: &Dom, stated: Stated) -> Option<String> {
+pub(super) fn page_title(dom: &Dom, metadata: TitleMetadata) -> Option<String> {
     let title = dom.all(Tag::Title).next();
     let title = title.map_or(String::new(), |id| collapse(&dom.text_of(id, 1000)));
     let lower = title.to_lowercase();
     let headings = dom.all(Tag::H1).take(HEADINGS).map(|id| heading_text(dom, id));
     let mut headings: Vec<String> = headings
         .filter(|text| text.len() > 2 && text.len() < 400)
-        .filter(|text| !names_site(dom, &stated, &lower, &text.to_lowercase()))
+        .filter(|text| !names_site(dom, &metadata, &lower, &text.to_lowercase()))
         .collect();
     if let Some(at) = headings
         .iter()
@@ -37,17 +37,17 @@ pub(super) fn page_title(dom: &Dom, stated: Stated) -> Option<String> {
     {
         return Some(headings.swap_remove(at));
     }
-    let may_be_slogan = !stated.is_article && stated.shared.is_some();
+    let may_be_slogan = !metadata.is_article && metadata.shared.is_some();
     let only = headings.pop().filter(|_| headings.is_empty() && !may_be_slogan);
-    only.or(stated.headline)
-        .or_else(|| Some(without_site(&stated.shared?)))
+    only.or(metadata.headline)
+        .or_else(|| Some(without_site(&metadata.shared?)))
         .or_else(|| Some(without_site(&title)))
         .filter(|title| !title.is_empty())
 }
 
 /// Returns true for an `h1` that is the name of the site: `og:site_name` is the same, `og:title` leaves it out of `title`,
 /// or the rest of `title` is another heading. All texts are in lower case.
-fn names_site(dom: &Dom, stated: &Stated, title: &str, heading: &str) -> bool {
+fn names_site(dom: &Dom, metadata: &TitleMetadata, title: &str, heading: &str) -> bool {
     let lower = |text: &Option<String>| text.as_ref().map(|text| text.to_lowercase());
     let is_beside_heading = || {
         let before = title.strip_suffix(heading)?;
@@ -59,8 +59,8 @@ fn names_site(dom: &Dom, stated: &Stated, title: &str, heading: &str) -> bool {
             .take(HEADINGS);
         headings.find(|&id| heading_text(dom, id).to_lowercase() == before)
     };
-    lower(&stated.site).is_some_and(|site| site == heading)
-        || lower(&stated.shared).is_some_and(|shared| title.contains(heading) && !shared.contains(heading))
+    lower(&metadata.site).is_some_and(|site| site == heading)
+        || lower(&metadata.shared).is_some_and(|shared| title.contains(heading) && !shared.contains(heading))
         || is_beside_heading().is_some()
 }
 

@@ -76,7 +76,7 @@ const MAX_TYPES: usize = 100_000;
 
 /// Detects the kind from URL, `og:type`, generator, JSON-LD types and `itemtype`.
 pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
-    let page = Stated::read(dom, url);
+    let page = KindMetadata::read(dom, url);
     if page.shows(&FORUM) {
         PageKind::Forum
     } else if page.shows(&DOCUMENTATION) {
@@ -94,8 +94,8 @@ pub(super) fn kind(dom: &Dom, url: &Url) -> PageKind {
     }
 }
 
-/// What a page states about itself.
-struct Stated {
+/// The parts of URL and metadata that tell the kind of a page.
+struct KindMetadata {
     host: String,
     path: String,
     /// All generators, in lower case.
@@ -105,9 +105,9 @@ struct Stated {
     is_og_article: bool,
 }
 
-impl Stated {
-    fn read(dom: &Dom, url: &Url) -> Stated {
-        let mut page = Stated {
+impl KindMetadata {
+    fn read(dom: &Dom, url: &Url) -> KindMetadata {
+        let mut page = KindMetadata {
             host: url.host_str().unwrap_or("").to_ascii_lowercase(),
             path: url.path().to_ascii_lowercase(),
             generators: String::new(),

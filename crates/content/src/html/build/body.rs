@@ -65,10 +65,7 @@ impl Builder {
                 self.next_text = Text::Plaintext;
             }
             Tag::Button => {
-                if self.stack.has_in(&SCOPE, Tag::Button) {
-                    self.stack.imply_end_tags(&IMPLIED_END, None);
-                    self.stack.pop_until(Tag::Button);
-                }
+                self.stack.close_in(&SCOPE, Tag::Button);
                 self.insert_inline(token);
                 self.frameset_ok = false;
             }
@@ -76,9 +73,7 @@ impl Builder {
                 if let Some(open) = self.formatting.last(Tag::A) {
                     self.adopt(token);
                     self.formatting.remove(open.id);
-                    if let Some(at) = self.stack.position(open.id) {
-                        self.stack.remove(at);
-                    }
+                    self.stack.remove_node(open.id);
                 }
                 self.insert_formatting(token);
             }

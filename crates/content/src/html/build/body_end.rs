@@ -20,12 +20,7 @@ impl Builder {
                     return if tag == Tag::Html { Step::Again } else { Step::Done };
                 }
             }
-            tag if BLOCK_ENDS.contains(tag) => {
-                if self.stack.has_in(&SCOPE, tag) {
-                    self.stack.imply_end_tags(&IMPLIED_END, None);
-                    self.stack.pop_until(tag);
-                }
-            }
+            tag if BLOCK_ENDS.contains(tag) => _ = self.stack.close_in(&SCOPE, tag),
             Tag::Form => self.end_form(),
             Tag::P => {
                 if !self.stack.has_in(&BUTTON_SCOPE, Tag::P) {
@@ -48,9 +43,7 @@ impl Builder {
             }
             tag if tag == Tag::A || FORMATTING.contains(tag) => return self.adopt(token),
             Tag::Applet | Tag::Marquee | Tag::Object => {
-                if self.stack.has_in(&SCOPE, tag) {
-                    self.stack.imply_end_tags(&IMPLIED_END, None);
-                    self.stack.pop_until(tag);
+                if self.stack.close_in(&SCOPE, tag) {
                     self.formatting.clear_to_marker();
                 }
             }
@@ -88,18 +81,13 @@ impl Builder {
 
     fn end_form(&mut self) {
         if self.stack.has(Tag::Template) {
-            if self.stack.has_in(&SCOPE, Tag::Form) {
-                self.stack.imply_end_tags(&IMPLIED_END, None);
-                self.stack.pop_until(Tag::Form);
-            }
+            self.stack.close_in(&SCOPE, Tag::Form);
             return;
         }
         let form = std::mem::replace(&mut self.form, NONE);
         if form != NONE && self.stack.has_node_in_scope(form) {
             self.stack.imply_end_tags(&IMPLIED_END, None);
-            if let Some(at) = self.stack.position(form) {
-                self.stack.remove(at);
-            }
+            self.stack.remove_node(form);
         }
     }
 }

@@ -212,9 +212,7 @@ impl Builder {
                     namespace: Namespace::Html,
                 });
                 let step = self.start_in_head(token);
-                if let Some(at) = self.stack.position(self.head) {
-                    self.stack.remove(at);
-                }
+                self.stack.remove_node(self.head);
                 step
             }
             Tag::Head => Step::Done,

@@ -3,7 +3,7 @@
 use super::super::dom::NodeId;
 use super::super::tag::Tag;
 use super::super::tag_set::TagSet;
-use super::sets::SCOPE;
+use super::sets::{IMPLIED_END, SCOPE};
 
 /// Namespace of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +104,13 @@ impl Stack {
         self.count(element, -1);
     }
 
+    /// Removes an element if it is open.
+    pub(super) fn remove_node(&mut self, id: NodeId) {
+        if let Some(at) = self.position(id) {
+            self.remove(at);
+        }
+    }
+
     pub(super) fn replace(&mut self, at: usize, element: OpenElement) {
         self.count(self.elements[at], -1);
         self.count(element, 1);
@@ -169,6 +176,16 @@ impl Stack {
         {
             self.pop();
         }
+    }
+
+    /// Closes the element with this tag and all in it, if it is in a scope. Returns whether it was.
+    pub(super) fn close_in(&mut self, scope: &TagSet, tag: Tag) -> bool {
+        let is_open = self.has_in(scope, tag);
+        if is_open {
+            self.imply_end_tags(&IMPLIED_END, None);
+            self.pop_until(tag);
+        }
+        is_open
     }
 
     /// Pops elements until the current one is in the set.

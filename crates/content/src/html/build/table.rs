@@ -127,14 +127,12 @@ impl Builder {
 
     /// Closes the caption in table scope, if there is one.
     fn close_caption(&mut self) -> bool {
-        let open = self.stack.has_in(&TABLE_SCOPE, Tag::Caption);
-        if open {
-            self.stack.imply_end_tags(&IMPLIED_END, None);
-            self.stack.pop_until(Tag::Caption);
+        let was_open = self.stack.close_in(&TABLE_SCOPE, Tag::Caption);
+        if was_open {
             self.formatting.clear_to_marker();
             self.mode = Mode::InTable;
         }
-        open
+        was_open
     }
 
     pub(super) fn start_in_caption(&mut self, token: &mut TagToken) -> Step {
@@ -322,9 +320,7 @@ impl Builder {
     pub(super) fn end_in_cell(&mut self, token: &TagToken) -> Step {
         match token.tag {
             Tag::Td | Tag::Th => {
-                if self.stack.has_in(&TABLE_SCOPE, token.tag) {
-                    self.stack.imply_end_tags(&IMPLIED_END, None);
-                    self.stack.pop_until(token.tag);
+                if self.stack.close_in(&TABLE_SCOPE, token.tag) {
                     self.formatting.clear_to_marker();
                     self.mode = Mode::InRow;
                 }

@@ -16,7 +16,8 @@ pub(super) fn prune(
     dropped: &mut [bool],
 ) {
     let total = weights.text[root as usize].max(1);
-    let mut before = 0u32; // text so far: the position on the page
+    // Text before the element: its position on the page.
+    let mut before = 0u32;
     let mut at = root + 1;
     while at < dom.end(root) {
         let tag = dom.tag(at);
@@ -30,45 +31,49 @@ pub(super) fn prune(
             at += 1;
             continue;
         }
-        let text = weights.text[at as usize];
         let late = u64::from(before) * 100 >= u64::from(total) * 60;
-        if (tag.is_block() || matches!(tag, Tag::A | Tag::Span | Tag::Strong | Tag::B))
-            && text > 0
-            && text <= 60
-        {
-            let content = collapse(&dom.text_of(at, 400));
-            if hints::is_control_text(&content)
-                && tag.heading_level().is_none()
-                && !matches!(
-                    tag,
-                    Tag::Td | Tag::Th | Tag::Dt | Tag::Strong | Tag::B | Tag::Span
-                )
-            {
-                dropped[at as usize] = true;
-                at = dom.end(at);
-                continue;
-            }
-            let is_title = tag.heading_level().is_some()
-                || matches!(
-                    tag,
-                    Tag::P | Tag::Div | Tag::Strong | Tag::B | Tag::Span | Tag::Summary | Tag::Legend
-                );
-            if is_title
-                && kind != PageKind::Documentation
-                && hints::is_link_block_title(&content)
-                && drop_section(dom, root, at, weights, dropped, late)
-            {
-                at = dom.end(at);
-                continue;
-            }
-        }
-        if kind == PageKind::Article && is_link_block(dom, at, weights, total, late) {
+        let label = label(dom, at, weights).unwrap_or_default();
+        if is_control(tag, &label) {
             dropped[at as usize] = true;
-            at = dom.end(at);
+        } else if kind != PageKind::Documentation
+            && is_link_block_title(tag, &label)
+            && drop_section(dom, root, at, weights, dropped, late)
+        {
+            // The section with this title is marked.
+        } else if kind == PageKind::Article && is_link_block(dom, at, weights, total, late) {
+            dropped[at as usize] = true;
+        } else {
+            at += 1;
             continue;
         }
-        at += 1;
+        at = dom.end(at);
     }
+}
+
+/// Returns the text of an element that is short enough for a label or title.
+fn label(dom: &Dom, id: NodeId, weights: &TextWeights) -> Option<String> {
+    let tag = dom.tag(id);
+    let may_be_label = (tag.is_block() || matches!(tag, Tag::A | Tag::Span | Tag::Strong | Tag::B))
+        && (1..=60).contains(&weights.text[id as usize]);
+    may_be_label.then(|| collapse(&dom.text_of(id, 400)))
+}
+
+fn is_control(tag: Tag, label: &str) -> bool {
+    let may_be_control = tag.heading_level().is_none()
+        && !matches!(
+            tag,
+            Tag::Td | Tag::Th | Tag::Dt | Tag::Strong | Tag::B | Tag::Span
+        );
+    may_be_control && hints::is_control_text(label)
+}
+
+fn is_link_block_title(tag: Tag, label: &str) -> bool {
+    let may_be_title = tag.heading_level().is_some()
+        || matches!(
+            tag,
+            Tag::P | Tag::Div | Tag::Strong | Tag::B | Tag::Span | Tag::Summary | Tag::Legend
+        );
+    may_be_title && hints::is_link_block_title(label)
 }
 
 /// Returns true for a block of an article that consists almost only of links.

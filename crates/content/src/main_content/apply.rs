@@ -37,12 +37,12 @@ pub(super) fn apply(
         return false;
     };
     let content = texts.with_images(dom, body);
-    let shows = pictures(dom, blocks, &keep, &texts.stays, content.clone());
+    let shows = pictures(dom, blocks, &keep, &texts.has_kept, content.clone());
     for id in dom.below(body) {
         let at = id as usize;
         let outside = !kept[at] || !content.contains(&id);
-        dropped[at] =
-            !texts.stays[at] && (texts.goes[at] && !shows[at] || (dom.tag(id) != Tag::Text && outside));
+        dropped[at] = !texts.has_kept[at]
+            && (texts.has_dropped[at] && !shows[at] || (dom.tag(id) != Tag::Text && outside));
     }
     true
 }
@@ -75,8 +75,8 @@ fn kept_blocks(dom: &Dom, blocks: &[Block], probabilities: &[i32], cut: i32) -> 
 /// The texts that are kept and dropped.
 struct Texts {
     /// By node: whether text below it is kept, and whether text below it is dropped.
-    stays: Vec<bool>,
-    goes: Vec<bool>,
+    has_kept: Vec<bool>,
+    has_dropped: Vec<bool>,
     /// The first and the last text that are kept.
     first: NodeId,
     last: NodeId,
@@ -85,8 +85,8 @@ struct Texts {
 impl Texts {
     /// Reads the texts of a page; `None` if none of them is kept.
     fn of(dom: &Dom, body: NodeId, weights: &TextWeights, keep: &[bool]) -> Option<Texts> {
-        let mut stays = vec![false; dom.nodes.len()];
-        let mut goes = vec![false; dom.nodes.len()];
+        let mut has_kept = vec![false; dom.nodes.len()];
+        let mut has_dropped = vec![false; dom.nodes.len()];
         let (mut first, mut last) = (None, 0);
         let mut at = body + 1;
         while at < dom.end(body) {
@@ -95,9 +95,9 @@ impl Texts {
                 continue;
             }
             if dom.tag(at) == Tag::Text && !dom.text(at).trim().is_empty() {
-                let stay = keep[weights.block(at) as usize];
-                (stays[at as usize], goes[at as usize]) = (stay, !stay);
-                if stay {
+                let is_kept = keep[weights.block(at) as usize];
+                (has_kept[at as usize], has_dropped[at as usize]) = (is_kept, !is_kept);
+                if is_kept {
                     (first, last) = (first.or(Some(at)), at);
                 }
             }
@@ -106,12 +106,12 @@ impl Texts {
         let first = first?;
         for id in dom.below(body).rev() {
             let parent = dom.parent(id) as usize;
-            stays[parent] |= stays[id as usize];
-            goes[parent] |= goes[id as usize];
+            has_kept[parent] |= has_kept[id as usize];
+            has_dropped[parent] |= has_dropped[id as usize];
         }
         let mut texts = Texts {
-            stays,
-            goes,
+            has_kept,
+            has_dropped,
             first,
             last,
         };
@@ -124,9 +124,9 @@ impl Texts {
         let mut at = body + 1;
         while at < dom.end(body) {
             let end = dom.end(at);
-            if self.stays[at as usize] && code::is_block(dom, at) {
-                self.stays[at as usize..end as usize].fill(true);
-                self.goes[at as usize..end as usize].fill(false);
+            if self.has_kept[at as usize] && code::is_block(dom, at) {
+                self.has_kept[at as usize..end as usize].fill(true);
+                self.has_dropped[at as usize..end as usize].fill(false);
                 at = end;
             } else {
                 at += 1;
@@ -140,11 +140,12 @@ impl Texts {
         let whole = |id: NodeId| {
             let up = dom
                 .ancestors(id)
-                .take_while(|&n| n > body && !self.goes[n as usize]);
+                .take_while(|&n| n > body && !self.has_dropped[n as usize]);
             up.last().unwrap_or(id)
         };
-        let is_dropped =
-            |&id: &NodeId| dom.tag(id) == Tag::Text && self.goes[id as usize] && figure_of(dom, id).is_none();
+        let is_dropped = |&id: &NodeId| {
+            dom.tag(id) == Tag::Text && self.has_dropped[id as usize] && figure_of(dom, id).is_none()
+        };
         let (first, last) = (whole(self.first), whole(self.last));
         let start = dom.parent(first) + 1;
         let end = dom.end(dom.parent(last));
@@ -155,7 +156,13 @@ impl Texts {
 }
 
 /// Returns by node whether it is or contains a picture among the paragraphs whose caption alone is dropped.
-fn pictures(dom: &Dom, blocks: &[Block], keep: &[bool], stays: &[bool], within: Range<NodeId>) -> Vec<bool> {
+fn pictures(
+    dom: &Dom,
+    blocks: &[Block],
+    keep: &[bool],
+    has_kept: &[bool],
+    within: Range<NodeId>,
+) -> Vec<bool> {
     let mut shows = vec![false; dom.nodes.len()];
     let mut ids: Vec<NodeId> = blocks.iter().map(|block| block.id).collect();
     ids.sort_unstable();
@@ -179,7 +186,7 @@ fn pictures(dom: &Dom, blocks: &[Block], keep: &[bool], stays: &[bool], within: 
             continue;
         }
         // The largest enclosing element that has no other text; the texts of a figure count as one.
-        let figure = figure_of(dom, block.id).filter(|&figure| !stays[figure as usize]);
+        let figure = figure_of(dom, block.id).filter(|&figure| !has_kept[figure as usize]);
         let own = figure.unwrap_or(block.id);
         shown = figure.map_or(shown, |figure| dom.end(figure));
         let (before, rest) = ids.split_at(ids.partition_point(|&id| id < own));
@@ -194,13 +201,17 @@ fn pictures(dom: &Dom, blocks: &[Block], keep: &[bool], stays: &[bool], within: 
         else {
             continue;
         };
-        if !dom.ancestors(whole).take(MAX_LEVELS).any(|up| stays[up as usize]) {
+        if !dom
+            .ancestors(whole)
+            .take(MAX_LEVELS)
+            .any(|up| has_kept[up as usize])
+        {
             continue;
         }
         let is_picture = |&id: &NodeId| dom.tag(id) == Tag::Img && !is_reference(dom, id, whole);
         for image in dom.below(whole).filter(is_picture) {
             shows[image as usize] = true;
-            for up in dom.ancestors(image).take_while(|&up| !stays[up as usize]) {
+            for up in dom.ancestors(image).take_while(|&up| !has_kept[up as usize]) {
                 shows[up as usize] = true;
             }
         }
@@ -263,12 +274,12 @@ mod tests {
                 },
             )
             .collect();
-        let stays = apply(&dom, &weights, &blocks, &probabilities, 500, &kept, &mut dropped);
+        let is_applied = apply(&dom, &weights, &blocks, &probabilities, 500, &kept, &mut dropped);
         let left = dom
             .below(body)
             .filter(|&id| !dropped[id as usize])
             .map(|id| dom.text(id));
-        stays.then(|| left.collect())
+        is_applied.then(|| left.collect())
     }
 
     #[test]

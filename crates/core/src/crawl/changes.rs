@@ -153,17 +153,13 @@ impl Changes {
             number: self.number + 1,
             ..Batch::default()
         };
-        let mut bytes = 0;
+        let backlog_bytes = self.bytes;
         while let Some(change) = self.queue.pop_front() {
             let full = match &change {
                 Change::Settled(outcome) => {
-                    let more = outcome.bytes();
+                    let bytes = backlog_bytes - self.bytes;
                     batch.settled.len() >= BATCH_MAX_SETTLED
-                        || (bytes > 0 && bytes + more > BATCH_MAX_BYTES)
-                        || {
-                            bytes += more;
-                            false
-                        }
+                        || (bytes > 0 && bytes + outcome.bytes() > BATCH_MAX_BYTES)
                 }
                 Change::Offer(_) | Change::Blocked(..) => {
                     batch.offers.len() + batch.robots_blocked.len() >= BATCH_MAX_OFFERS

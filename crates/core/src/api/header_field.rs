@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::api::fields::{FieldType, Schema, Slot};
 use crate::api::problem::shorten;
@@ -27,7 +27,7 @@ impl FieldType for BTreeMap<String, String> {
         let Value::Object(map) = slot.json() else {
             return slot.map().map(|_| Self::new());
         };
-        match check(map.iter()) {
+        match check(map) {
             Ok(headers) => Some(headers),
             Err(message) => slot.fail(message),
         }
@@ -38,7 +38,7 @@ impl FieldType for BTreeMap<String, String> {
     }
 }
 
-fn check<'m>(map: impl Iterator<Item = (&'m String, &'m Value)>) -> Result<BTreeMap<String, String>, String> {
+fn check(map: &Map<String, Value>) -> Result<BTreeMap<String, String>, String> {
     let mut headers = BTreeMap::new();
     let mut bytes = 0;
     for (name, value) in map {

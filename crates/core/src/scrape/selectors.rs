@@ -4,7 +4,7 @@ use harvestman_content::{HtmlPage, Selection, Selector};
 
 use super::derived;
 use crate::api::error::ApiError;
-use crate::api::format::{Format, FormatKind};
+use crate::api::format::{AttributeSelector, Format, FormatKind};
 use crate::api::options::ScrapeOptions;
 use crate::api::page::AttributeValues;
 use crate::api::problem::{PathPart, Problem, bad_request};
@@ -32,15 +32,12 @@ pub(super) fn attributes(
 }
 
 /// Returns the selectors of the `attributes` format and its index in `formats`.
-fn attribute_selectors(options: &ScrapeOptions) -> Option<(usize, &[crate::api::format::AttributeSelector])> {
-    options
-        .formats
-        .iter()
-        .enumerate()
-        .find_map(|(index, format)| match format {
-            Format::Attributes { selectors } => Some((index, selectors.as_slice())),
-            _ => None,
-        })
+fn attribute_selectors(options: &ScrapeOptions) -> Option<(usize, &[AttributeSelector])> {
+    let mut formats = options.formats.iter().enumerate();
+    formats.find_map(|(index, format)| match format {
+        Format::Attributes { selectors } => Some((index, selectors.as_slice())),
+        _ => None,
+    })
 }
 
 /// Checks the selectors of the `attributes` format.
@@ -87,17 +84,11 @@ fn bad_selector(path: Vec<PathPart>, error: &str) -> ApiError {
 /// 400 for an invalid selector.
 pub(super) fn selection(options: &ScrapeOptions) -> Result<Selection, ApiError> {
     let parse = |name: &str, texts: &[String]| -> Result<Vec<Selector>, ApiError> {
-        let mut selectors = Vec::with_capacity(texts.len());
-        for (index, text) in texts.iter().enumerate() {
-            let selector = Selector::parse(text).map_err(|error| {
-                bad_selector(
-                    vec![PathPart::Key(name.to_owned()), PathPart::Index(index)],
-                    &error.to_string(),
-                )
-            })?;
-            selectors.push(selector);
-        }
-        Ok(selectors)
+        let selectors = texts.iter().enumerate().map(|(index, text)| {
+            let path = || vec![PathPart::Key(name.to_owned()), PathPart::Index(index)];
+            Selector::parse(text).map_err(|error| bad_selector(path(), &error.to_string()))
+        });
+        selectors.collect()
     };
     // To choose the main content takes longer than to parse the page.
     let is_written = derived::needs_markdown(options) || options.wants(FormatKind::Html);

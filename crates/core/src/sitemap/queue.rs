@@ -111,15 +111,11 @@ impl SitemapQueue {
 
     /// Removes and returns the first file once it is read. Files come out in the order they were named.
     pub fn pop_read(&mut self) -> Option<(SitemapFile, Option<Sitemap>)> {
-        match self.files.front()?.state {
-            FileState::Read(_) => {}
-            FileState::Queued | FileState::InFlight => return None,
-        }
-        let mut file = self.files.pop_front()?;
-        match std::mem::replace(&mut file.state, FileState::InFlight) {
-            FileState::Read(sitemap) => Some((file, sitemap)),
-            FileState::Queued | FileState::InFlight => None,
-        }
+        let FileState::Read(sitemap) = &mut self.files.front_mut()?.state else {
+            return None;
+        };
+        let sitemap = sitemap.take();
+        Some((self.files.pop_front()?, sitemap))
     }
 
     /// Drops every file that is not in flight.

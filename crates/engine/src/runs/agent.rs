@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use url::{Host, Url};
 
 use super::agent_options::{as_extract, ignored_options, options};
-use super::agent_tools::{AgentAction, parse_call, tools};
+use super::agent_tools::{AgentAction, AgentCall, parse_call, tools};
 use super::progress::{Progress, TracedCall};
 use super::thread::{self, EarlierRun};
 use super::{RunOutcome, deadline, extract, page_selection};
@@ -239,11 +239,11 @@ impl<'a> Agent<'a> {
         let result = match parse_call(call, self.request.strict_constrain_to_urls) {
             _ if !has_steps => "not executed: no steps left".to_owned().into(),
             Err(why) => format!("error: {why}").into(),
-            Ok(AgentAction::Done(result)) => match self.validate(result.clone()) {
+            Ok(AgentCall::Done(result)) => match self.validate(result.clone()) {
                 Ok(value) => return Ok(Some(value)),
                 Err(why) => self.refuse(result, &why)?.into(),
             },
-            Ok(action) => self.act(action).await?,
+            Ok(AgentCall::Act(action)) => self.act(action).await?,
         };
         if has_steps {
             self.record(call, started_at, &result).await?;
@@ -305,7 +305,7 @@ impl<'a> Agent<'a> {
         let done: Vec<Tool> = tools.iter().filter(|tool| tool.name == "done").cloned().collect();
         let reply = llm.chat(&self.messages, &done, self.deadline).await?;
         for call in &reply.calls {
-            if let Ok(AgentAction::Done(result)) = parse_call(call, true) {
+            if let Ok(AgentCall::Done(result)) = parse_call(call, true) {
                 match self.validate(result.clone()) {
                     Ok(value) => {
                         self.outcome.warn(format!(
@@ -394,7 +394,6 @@ impl<'a> Agent<'a> {
             AgentAction::Scrape(url) => (Some(url), u64::from(1 + MODEL_CREDITS)),
             AgentAction::Map(url, _) => (Some(url), u64::from(MAP_CREDITS)),
             AgentAction::Search(_) => (None, billing::search(limits::RUN_SEARCH_RESULTS)),
-            AgentAction::Done(_) => return Ok(ToolResult::from(String::new())),
         };
         if url.is_some_and(|url| !self.is_allowed(&url.url)) {
             let why = "error: this URL was neither given by the user nor returned by a tool";
@@ -409,7 +408,6 @@ impl<'a> Agent<'a> {
             AgentAction::Search(query) => Ok(self.search(query).await?.into()),
             AgentAction::Map(url, search) => Ok(self.map(&url, search.as_deref()).await.into()),
             AgentAction::Scrape(url) => self.scrape(&url).await,
-            AgentAction::Done(_) => Ok(ToolResult::from(String::new())),
         }
     }
 

@@ -10,6 +10,15 @@ use crate::llm::{Tool, ToolCall};
 
 /// A parsed tool call.
 #[derive(Clone, PartialEq, Debug)]
+pub(super) enum AgentCall {
+    /// Do something on the web.
+    Act(AgentAction),
+    /// Finish with data, or with a text in chat mode.
+    Done(Value),
+}
+
+/// What an agent does on the web.
+#[derive(Clone, PartialEq, Debug)]
 pub(super) enum AgentAction {
     /// Search for pages; 1 to 500 characters.
     Search(String),
@@ -17,8 +26,6 @@ pub(super) enum AgentAction {
     Scrape(TargetUrl),
     /// List the pages of a site; those that match the words come first.
     Map(TargetUrl, Option<String>),
-    /// Finish with data, or with a text in chat mode.
-    Done(Value),
 }
 
 /// Returns the tools of a run. `schema` is the schema of the result; without one, the result is any JSON, or a text
@@ -78,7 +85,7 @@ struct ResultArguments {
 ///
 /// # Errors
 /// What is wrong with the call, for the model.
-pub(super) fn parse_call(call: &ToolCall, strict: bool) -> Result<AgentAction, String> {
+pub(super) fn parse_call(call: &ToolCall, strict: bool) -> Result<AgentCall, String> {
     fn read<'a, T: Deserialize<'a>>(call: &'a ToolCall) -> Result<T, String> {
         serde_json::from_str(&call.arguments)
             .map_err(|error| format!("invalid arguments of `{}`: {error}", call.name))
@@ -88,18 +95,20 @@ pub(super) fn parse_call(call: &ToolCall, strict: bool) -> Result<AgentAction, S
         let url = TargetUrl::parse(&arguments.url).map_err(|why| format!("`url` {why}"))?;
         Ok((url, arguments.search.filter(|search| !search.trim().is_empty())))
     };
-    match call.name.as_str() {
-        "scrape" => Ok(AgentAction::Scrape(url_arguments()?.0)),
-        "map" if !strict => url_arguments().map(|(url, search)| AgentAction::Map(url, search)),
+    let action = match call.name.as_str() {
+        "done" => return Ok(AgentCall::Done(read::<ResultArguments>(call)?.result)),
+        "scrape" => AgentAction::Scrape(url_arguments()?.0),
+        "map" if !strict => {
+            let (url, search) = url_arguments()?;
+            AgentAction::Map(url, search)
+        }
         "search" if !strict => match read::<QueryArguments>(call)?.query.trim() {
-            "" => Err("`query` is empty".to_owned()),
-            query => Ok(AgentAction::Search(
-                query.chars().take(MAX_SEARCH_QUERY_CHARS).collect(),
-            )),
+            "" => return Err("`query` is empty".to_owned()),
+            query => AgentAction::Search(query.chars().take(MAX_SEARCH_QUERY_CHARS).collect()),
         },
-        "done" => Ok(AgentAction::Done(read::<ResultArguments>(call)?.result)),
-        name => Err(format!("unknown tool `{name}`")),
-    }
+        name => return Err(format!("unknown tool `{name}`")),
+    };
+    Ok(AgentCall::Act(action))
 }
 
 #[cfg(test)]
@@ -117,13 +126,15 @@ mod tests {
     #[test]
     fn calls_are_parsed_or_rejected_with_a_reason() {
         let scrape = parse_call(&call("scrape", r#"{"url":"https://a.test/x"}"#), true).unwrap();
-        assert!(matches!(scrape, AgentAction::Scrape(url) if url.url.as_str() == "https://a.test/x"));
+        assert!(
+            matches!(scrape, AgentCall::Act(AgentAction::Scrape(url)) if url.url.as_str() == "https://a.test/x")
+        );
         let map = parse_call(&call("map", r#"{"url":"https://a.test","search":" "}"#), false).unwrap();
-        assert!(matches!(map, AgentAction::Map(_, None)));
+        assert!(matches!(map, AgentCall::Act(AgentAction::Map(_, None))));
         let done = parse_call(&call("done", r#"{"result":{"a":1}}"#), true).unwrap();
-        assert_eq!(done, AgentAction::Done(json!({"a": 1})));
+        assert_eq!(done, AgentCall::Done(json!({"a": 1})));
         let search = parse_call(&call("search", r#"{"query":" cups "}"#), false).unwrap();
-        assert_eq!(search, AgentAction::Search("cups".to_owned()));
+        assert_eq!(search, AgentCall::Act(AgentAction::Search("cups".to_owned())));
         let wordless = parse_call(&call("search", r#"{"query":" "}"#), false).unwrap_err();
         assert!(wordless.contains("is empty"), "{wordless}");
         for (name, arguments, why) in [

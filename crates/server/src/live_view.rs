@@ -2,7 +2,7 @@
 //! can be embedded anywhere, loads nothing from other origins, and never sends its URL as a referrer.
 
 use axum::extract::ws::{Message, WebSocket};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use harvestman_browser::{Input, LiveView, Tabs, ViewUpdate};
@@ -54,12 +54,9 @@ pub(crate) fn asset(name: &str) -> Option<Response> {
 
 fn html(status: StatusCode, page: String) -> Response {
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("text/html; charset=utf-8"),
-        ),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
     ];
     (status, headers, page).into_response()
 }

@@ -1,10 +1,10 @@
 //! The documentation: guide and API reference (`GET /docs`), and questions about it (docs/API.md section 6.10).
 
-use axum::extract::Path;
-use axum::http::{HeaderValue, Uri, header};
+use axum::extract::{Path, RawQuery};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use harvestman_core::api::query::Query;
 use harvestman_core::api::support::DocsSearchRequest;
-use url::form_urlencoded;
 
 use crate::auth::Caller;
 use crate::body::WholeBody;
@@ -13,13 +13,9 @@ use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 
 /// Returns the list of pages, or what matches the query `q`.
-pub(crate) async fn index(uri: Uri) -> Response {
-    let query = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    let query = query
-        .into_iter()
-        .find(|(name, _)| name == "q")
-        .map(|(_, value)| value);
-    html(docs::index(query.as_deref()))
+pub(crate) async fn index(RawQuery(query): RawQuery) -> Response {
+    let query = Query::parse(query.as_deref().unwrap_or_default());
+    html(docs::index(query.text("q")))
 }
 
 pub(crate) async fn page(Path(name): Path<String>) -> HandlerResult {
@@ -54,12 +50,9 @@ pub(crate) async fn ask(
 fn html(text: String) -> Response {
     let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'self'";
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("text/html; charset=utf-8"),
-        ),
-        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CACHE_CONTROL, "no-cache"),
     ];
     (headers, text).into_response()
 }

@@ -1,10 +1,9 @@
 //! Finds the main content of a page. Returns roots and marks what is dropped inside them; never changes the
 //! page.
 //!
-//! First, rules choose a part. They drop elements with boilerplate names unless those hold much of the page's text,
-//! descend from `body` while one child holds nearly all of the weight, and prune blocks of outgoing links. Their
-//! result is one of the features from which the model in `classifier` decides on every block, or on all blocks that
-//! look alike together (`alike`). `restore` corrects these decisions where the structure of the page says more.
+//! First, `rules` choose a part. Their result is one of the features from which the model in `classifier` decides on
+//! every block, or on all blocks that look alike together (`alike`). `restore` corrects these decisions where the
+//! structure of the page says more.
 //! Start with [`choose`].
 
 mod alike;
@@ -29,6 +28,7 @@ mod prune;
 mod recipe;
 mod repeats;
 mod restore;
+mod rules;
 mod skipped;
 mod stated;
 mod technical;
@@ -39,27 +39,12 @@ mod words;
 use url::Url;
 
 use self::block::Block;
-use self::element_names::{LISTS_SITE, NameHints};
 use self::hints::Hint;
 use self::kind::PageKind;
-use self::marked::{Marked, within};
 use self::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 use crate::markdown::{code, shape};
-
-/// A block with a boilerplate name is kept when it holds this share of the page's weight, in percent.
-const KEEP_PERCENT: u64 = 35;
-/// The search descends into a child that holds this share of the weight, in percent.
-const DESCEND_PERCENT: u64 = 80;
-/// The same where the content may be a list of blocks, so that its first blocks are not lost.
-const DESCEND_LIST_PERCENT: u64 = 92;
-/// A page with this share of text written by readers is a forum, in percent.
-const FORUM_PERCENT: u64 = 70;
-/// A `main` or `article` is trusted when it holds this share of the weight, in percent.
-const TRUSTED_PERCENT: u64 = 45;
-/// Chosen text below this size, in bytes, is checked against the whole page.
-const MIN_TEXT_BYTES: u32 = 250;
 
 /// How much recall counts in articles compared with precision, in per mille: often, much text follows an article.
 const ARTICLE_RECALL: i64 = 750;
@@ -171,7 +156,7 @@ fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> RuleChoice {
     let weights = TextWeights::of(dom, &vec![false; dom.nodes.len()]);
     let kind = kind::kind(dom, url);
     technical::correct(dom, url, kind, &weights, &mut names);
-    let (roots, kind) = by_rules(dom, kind, &names, &weights, dropped);
+    let (roots, kind) = rules::choose(dom, kind, &names, &weights, dropped);
     let kept = kept_nodes(dom, &roots, dropped);
     let host = url.host_str().unwrap_or("");
     let blocks = features::measure(dom, host, body, kind, &names, &weights, &kept);
@@ -253,224 +238,4 @@ fn kept_nodes(dom: &Dom, roots: &[NodeId], dropped: &[bool]) -> Vec<bool> {
         }
     }
     kept
-}
-
-/// Chooses the content by names and weights alone.
-fn by_rules(
-    dom: &Dom,
-    mut kind: PageKind,
-    names: &[NameHints],
-    whole_page: &TextWeights,
-    dropped: &mut [bool],
-) -> (Vec<NodeId>, PageKind) {
-    let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let marked = Marked::of(dom);
-    let mut weights = whole_page.clone();
-    weights.sum(dom, dropped);
-    let whole = weights.weight(body).max(1);
-    if kind == PageKind::Other
-        && comments_percent(dom, body, names, &marked, &weights, whole) >= FORUM_PERCENT
-    {
-        kind = PageKind::Forum;
-    }
-    let whole_text = weights.text[body as usize];
-    mark_boilerplate(dom, body, kind, names, &marked, &weights, dropped);
-    weights.sum(dom, dropped);
-    let start = search_start(dom, body, kind, &marked, &weights);
-    if kind == PageKind::Other && is_prose(&weights, descend(dom, &weights, start, PageKind::Article)) {
-        kind = PageKind::Article;
-        mark_boilerplate(dom, body, kind, names, &marked, &weights, dropped);
-        weights.sum(dom, dropped);
-    }
-    let root = descend(
-        dom,
-        &weights,
-        search_start(dom, body, kind, &marked, &weights),
-        kind,
-    );
-    prune::prune(dom, root, kind, &mut weights, dropped);
-    weights.sum(dom, dropped);
-    let chosen = weights.text[root as usize];
-    if chosen < MIN_TEXT_BYTES && u64::from(whole_text) > u64::from(chosen) * 3 {
-        // Too little text: keep everything that is not clearly boilerplate.
-        dropped.fill(false);
-        for id in dom.below(body) {
-            dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
-                || matches!(names[id as usize].hint, Hint::Hidden | Hint::Consent);
-        }
-        weights.sum(dom, dropped);
-        if weights.text[body as usize] <= chosen.max(20) {
-            dropped.fill(false);
-        }
-        return (vec![body], kind);
-    }
-    let mut roots = vec![root];
-    if kind == PageKind::Article {
-        title::drop_repeated(dom, root, &weights, dropped);
-    } else if let Some(title) = title::title_outside(dom, body, root, dropped) {
-        roots.insert(0, title);
-    }
-    (roots, kind)
-}
-
-/// Returns the share of the page's weight in text written by readers, in percent.
-fn comments_percent(
-    dom: &Dom,
-    body: NodeId,
-    names: &[NameHints],
-    marked: &Marked,
-    weights: &TextWeights,
-    whole: u64,
-) -> u64 {
-    let mut sum = 0;
-    let mut at = body + 1;
-    while at < dom.end(body) {
-        if dom.tag(at) != Tag::Text
-            && names[at as usize].hint == Hint::Comments
-            && !marked.has_main_below(dom, at)
-        {
-            sum += weights.weight(at);
-            at = dom.end(at);
-        } else {
-            at += 1;
-        }
-    }
-    sum * 100 / whole
-}
-
-/// Drops elements by the hints of their names where that costs little text.
-fn mark_boilerplate(
-    dom: &Dom,
-    body: NodeId,
-    kind: PageKind,
-    names: &[NameHints],
-    marked: &Marked,
-    weights: &TextWeights,
-    dropped: &mut [bool],
-) {
-    let whole = weights.weight(body).max(1);
-    let mut at = body + 1;
-    while at < dom.end(body) {
-        let tag = dom.tag(at);
-        if tag == Tag::Pre || tag == Tag::Svg || tag == Tag::Math {
-            at = dom.end(at);
-            continue;
-        }
-        let share = weights.weight(at) * 100 / whole;
-        let short = weights.text[at as usize] < 200;
-        let drop = match names[at as usize].hint {
-            Hint::None => false,
-            Hint::Hidden => share < 60,
-            Hint::Boilerplate if names[at as usize].words & LISTS_SITE != 0 => true,
-            Hint::Boilerplate => share < KEEP_PERCENT && !marked.has_main_below(dom, at),
-            Hint::Ambiguous => {
-                share < KEEP_PERCENT
-                    && !marked.has_main_below(dom, at)
-                    && (weights.linked_percent(at) > 40 || (short && is_furniture(dom, at, weights, kind)))
-            }
-            Hint::Form => share < 12 && !marked.has_main_below(dom, at),
-            Hint::Consent => share < 95 && !marked.has_main_below(dom, at),
-            Hint::Reviews => kind == PageKind::Product && share < 90 && !marked.has_main_below(dom, at),
-            Hint::Comments => kind != PageKind::Forum && share < 90 && !marked.has_main_below(dom, at),
-            Hint::Byline => {
-                share < 20
-                    && (kind == PageKind::Article && (short || weights.linked_percent(at) > 30)
-                        || kind == PageKind::Forum && short)
-            }
-        };
-        if drop {
-            dropped[at as usize] = true;
-            at = dom.end(at);
-        } else {
-            at += 1;
-        }
-    }
-}
-
-/// Returns true for a short block with an ambiguous name in an article, unless it contains a heading.
-fn is_furniture(dom: &Dom, id: NodeId, weights: &TextWeights, kind: PageKind) -> bool {
-    kind == PageKind::Article
-        && weights.prose[id as usize] == 0
-        && !dom.below(id).any(|n| dom.tag(n).heading_level().is_some())
-}
-
-/// Returns where the search starts: `main`, the one large `article`, or `body`.
-fn search_start(dom: &Dom, body: NodeId, kind: PageKind, marked: &Marked, weights: &TextWeights) -> NodeId {
-    let heaviest = |nodes: &[NodeId], above: NodeId| {
-        let nodes = within(dom, nodes, above).iter().copied();
-        nodes.max_by_key(|&n| (weights.weight(n), std::cmp::Reverse(n)))
-    };
-    let holds = |node: NodeId, within: NodeId, percent: u64| {
-        weights.weight(node) * 100 >= weights.weight(within) * percent
-    };
-    let mut root = body;
-    if let Some(main) = heaviest(&marked.texts, body)
-        && holds(main, body, TRUSTED_PERCENT)
-    {
-        root = main;
-    }
-    if kind != PageKind::Forum
-        && let Some(article) = heaviest(&marked.articles, root)
-        && holds(article, root, if kind == PageKind::Article { 60 } else { 75 })
-    {
-        root = article;
-    }
-    root
-}
-
-/// Descends while one child holds nearly all of the weight.
-fn descend(dom: &Dom, weights: &TextWeights, from: NodeId, kind: PageKind) -> NodeId {
-    let percent = if kind == PageKind::Article {
-        DESCEND_PERCENT
-    } else {
-        DESCEND_LIST_PERCENT
-    };
-    let mut root = from;
-    loop {
-        let weight = weights.weight(root);
-        let next = dom
-            .children(root)
-            .max_by_key(|&child| (weights.weight(child), std::cmp::Reverse(child)));
-        match next {
-            Some(child)
-                if is_container(dom.tag(child)) && weights.weight(child) * 100 >= weight * percent =>
-            {
-                root = child
-            }
-            _ => return root,
-        }
-    }
-}
-
-/// Returns true for elements that may be a root; lists and tables keep their own element.
-fn is_container(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::Div
-            | Tag::Section
-            | Tag::Article
-            | Tag::Main
-            | Tag::Form
-            | Tag::Center
-            | Tag::Body
-            | Tag::Span
-            | Tag::Other
-            | Tag::Font
-    ) || matches!(tag, Tag::Table | Tag::Tbody | Tag::Tr | Tag::Td)
-}
-
-fn is_prose(weights: &TextWeights, root: NodeId) -> bool {
-    let at = root as usize;
-    weights.prose[at] > 1200 && u64::from(weights.prose[at]) * 100 >= u64::from(weights.text[at]) * 65
-}
-
-fn is_dropped(dom: &Dom, root: NodeId, id: NodeId, dropped: &[bool]) -> bool {
-    let mut at = id;
-    while at != root && at != 0 {
-        if dropped[at as usize] {
-            return true;
-        }
-        at = dom.parent(at);
-    }
-    false
 }

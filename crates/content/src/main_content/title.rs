@@ -2,7 +2,6 @@
 //! follows, because the metadata has it. Never drops it if there is little else, or in documentation and
 //! lists.
 
-use super::is_dropped;
 use super::kind::PageKind;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
@@ -145,4 +144,15 @@ pub(super) fn title_outside(dom: &Dom, body: NodeId, root: NodeId, dropped: &[bo
 
 fn is_in(title: &str, text: &str) -> bool {
     text.len() > 3 && title.contains(text)
+}
+
+fn is_dropped(dom: &Dom, root: NodeId, id: NodeId, dropped: &[bool]) -> bool {
+    let mut at = id;
+    while at != root && at != 0 {
+        if dropped[at as usize] {
+            return true;
+        }
+        at = dom.parent(at);
+    }
+    false
 }

@@ -315,21 +315,10 @@ impl Extract<'_> {
             });
             match read {
                 Ok(page) => {
-                    if self.request.allow_external_links {
-                        let query = page_selection::ranking_query(
-                            self.request.prompt.as_deref(),
-                            self.request.schema.as_ref(),
-                        );
-                        for link in page_selection::external_links(
-                            &page.final_url,
-                            &page.links,
-                            query.as_deref().unwrap_or_default(),
-                        ) {
-                            let link = TargetUrl::from(link);
-                            if known_urls.len() < limit && !known_urls.contains(&key(&link)) {
-                                known_urls.push(key(&link));
-                                urls.push_back(link);
-                            }
+                    for link in self.external_links(&page) {
+                        if known_urls.len() < limit && !known_urls.contains(&key(&link)) {
+                            known_urls.push(key(&link));
+                            urls.push_back(link);
                         }
                     }
                     let (url, data) = (page.final_url.to_string(), self.take_data(page));
@@ -359,6 +348,18 @@ impl Extract<'_> {
         }
         results.sort_by_key(|(at, ..)| *at);
         Ok(results.into_iter().map(|(_, url, value)| (url, value)).collect())
+    }
+
+    /// Returns the links of a page to other sites, if they are to be read too.
+    fn external_links(&self, page: &FetchedPage) -> Vec<TargetUrl> {
+        let request = &self.request;
+        if !request.allow_external_links {
+            return Vec::new();
+        }
+        let query = page_selection::ranking_query(request.prompt.as_deref(), request.schema.as_ref());
+        let query = query.as_deref().unwrap_or_default();
+        let links = page_selection::external_links(&page.final_url, &page.links, query);
+        links.into_iter().map(TargetUrl::from).collect()
     }
 
     /// Returns whether the caller named the origin of a page.

@@ -272,12 +272,6 @@ fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
 /// Runs any command other than the request commands.
 fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
     let mut out = io::stdout();
-    if let Some(("mcp", given)) = matches.subcommand() {
-        return runtime()?.block_on(mcp::run(given));
-    }
-    if let Some(("version", _)) = matches.subcommand() {
-        return Ok(writeln!(out, "harvestman {}", env!("CARGO_PKG_VERSION"))?);
-    }
     match matches.subcommand() {
         None if matches.args_present() => {
             let sentence =
@@ -285,6 +279,8 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             return Err(Usage(sentence.to_owned()).into());
         }
         None => return Ok(out.write_all(manual::START_PAGE.as_bytes())?),
+        Some(("mcp", given)) => return runtime()?.block_on(mcp::run(given)),
+        Some(("version", _)) => return Ok(writeln!(out, "harvestman {}", env!("CARGO_PKG_VERSION"))?),
         Some(("completions", given)) => return manual::complete(given, command()),
         Some(("man", given)) => return manual::write_pages(given, command()),
         Some(("convert", given)) => return offline::convert(given),
@@ -295,12 +291,10 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
             return recognize_text::run(&argument("tesseract"), &argument("languages"));
         }
         Some((SANDBOX_INIT_COMMAND, given)) => return sandbox_init(given),
+        Some(("config", inner)) if inner.subcommand_name() == Some("template") => {
+            return Ok(out.write_all(template().as_bytes())?);
+        }
         _ => {}
-    }
-    if let Some(("config", inner)) = matches.subcommand()
-        && inner.subcommand_name() == Some("template")
-    {
-        return Ok(out.write_all(template().as_bytes())?);
     }
     let values = Values::gather(
         |setting| matches.get_one::<String>(setting.key).cloned(),
@@ -339,23 +333,25 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         Some((area @ ("keys" | "teams"), inner)) => {
             runtime()?.block_on(run_operator_command(&config, operator_command(area, inner)))
         }
-        _ => {
-            let runtime = runtime()?;
-            let telemetry = match &config.otlp_endpoint {
-                Some(endpoint) => {
-                    let _runtime = runtime.enter();
-                    let fetcher = serve::service_fetcher(&config, endpoint)?;
-                    Some(Telemetry::new(endpoint, &config.otlp_headers, fetcher))
-                }
-                None => None,
-            };
-            log::start(&config.log, telemetry.as_ref());
-            for name in source::unknown_variables(environment()) {
-                tracing::warn!("ignoring {name}: this version has no such setting");
-            }
-            runtime.block_on(serve::serve(config, telemetry))
-        }
+        _ => run_server(config),
     }
+}
+
+fn run_server(config: Config) -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let telemetry = match &config.otlp_endpoint {
+        Some(endpoint) => {
+            let _runtime = runtime.enter();
+            let fetcher = serve::service_fetcher(&config, endpoint)?;
+            Some(Telemetry::new(endpoint, &config.otlp_headers, fetcher))
+        }
+        None => None,
+    };
+    log::start(&config.log, telemetry.as_ref());
+    for name in source::unknown_variables(environment()) {
+        tracing::warn!("ignoring {name}: this version has no such setting");
+    }
+    runtime.block_on(serve::serve(config, telemetry))
 }
 
 /// Replaces this process with the program that the server starts in a sandbox.

@@ -177,11 +177,8 @@ fn two_servers_never_share_a_data_folder() {
     drop(first);
 }
 
-#[test]
-fn a_second_signal_stops_at_once() {
-    let folder = Folder::new();
-    let server = Server::start(&folder.0);
-    // An incomplete request delays the graceful shutdown.
+/// Sends an incomplete request, which delays the graceful shutdown.
+fn open_request(server: &Server) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     let key = server.line("API key: ").unwrap();
     write!(
@@ -190,6 +187,14 @@ fn a_second_signal_stops_at_once() {
     )
     .unwrap();
     std::thread::sleep(Duration::from_millis(300));
+    stream
+}
+
+#[test]
+fn a_second_signal_stops_at_once() {
+    let folder = Folder::new();
+    let server = Server::start(&folder.0);
+    let _request = open_request(&server);
     server.signal(Signal::TERM);
     std::thread::sleep(Duration::from_millis(300));
     server.signal(Signal::TERM);
@@ -201,14 +206,7 @@ fn a_second_signal_stops_at_once() {
 fn a_shutdown_takes_at_most_ten_seconds_with_an_open_request() {
     let folder = Folder::new();
     let server = Server::start(&folder.0);
-    let key = server.line("API key: ").unwrap();
-    let mut stream = TcpStream::connect(server.address()).unwrap();
-    write!(
-        stream,
-        "POST /v2/crawl HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-length: 9\r\n\r\n{{"
-    )
-    .unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    let _request = open_request(&server);
     server.signal(Signal::TERM);
     let (status, took) = server.wait();
     assert!(

@@ -40,14 +40,6 @@ impl ResourceUsage {
     }
 }
 
-/// Latencies of status requests in different parts of the crawl.
-#[derive(Default)]
-struct StatusTimes {
-    /// Requests for only the newest document, in the first and in the last tenth of the crawl.
-    early: Latencies,
-    late: Latencies,
-}
-
 /// When the crawl had completed each tenth of its pages, and how many there were.
 struct Tenths {
     pages: u64,
@@ -74,16 +66,42 @@ impl Tenths {
     }
 }
 
+struct Options {
+    pages: u64,
+    kills: u64,
+    seed: u64,
+}
+
+/// What the crawl took.
+struct Measurements {
+    wall_s: f64,
+    tenths: Tenths,
+    server: ResourceUsage,
+    site_cpu_s: f64,
+    resident_before: u64,
+    resident_after: u64,
+    /// The first page count from the middle of the crawl on, and the resident bytes then.
+    halfway: Option<(u64, u64)>,
+    database_bytes: u64,
+    fetched: u64,
+    /// Latencies of requests for only the newest document, in the first and in the last tenth of the crawl.
+    early: Latencies,
+    late: Latencies,
+    restarts: Latencies,
+}
+
 /// Runs `crawl --pages N --kills K --concurrency C --seed S`.
 pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
-    let pages = arguments.number("--pages", 100_000)?;
-    let kills = arguments.number("--kills", 0)?;
-    let concurrency = arguments.number("--concurrency", 16)?;
-    let seed = arguments.number("--seed", 1)?;
+    let options = Options {
+        pages: arguments.number("--pages", 100_000)?,
+        kills: arguments.number("--kills", 0)?,
+        seed: arguments.number("--seed", 1)?,
+    };
+    let concurrency = arguments.number("--concurrency", 16)?.to_string();
     arguments.end()?;
+    let Options { pages, kills, .. } = options;
 
     let site = GeneratedSite::serve(Duration::ZERO).await?;
-    let concurrency = concurrency.to_string();
     let mut server = TestServer::start_with(&[
         ("HARVESTMAN_MAX_CONCURRENCY", concurrency.as_str()),
         ("HARVESTMAN_LOG", "warn"),
@@ -93,98 +111,8 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     let warm = start(&server, &site, WARM_UP_PAGES).await;
     follow(&server, &warm, |_, _| {}).await?;
 
-    let own_cpu_s = process::cpu_s(std::process::id())?;
-    let mut cpu_before_s = process::cpu_s(server.pid())?;
-    process::reset_peak(server.pid())?;
-    let resident_before = process::resident_bytes(server.pid())?;
-    let served_before = site.served();
-    let (mut usage, mut times, mut restarts) = (
-        ResourceUsage::default(),
-        StatusTimes::default(),
-        Latencies::default(),
-    );
-    let started = Instant::now();
-    let id = start(&server, &site, pages).await;
-    for (at, wait) in kill_times(pages, kills, seed) {
-        if follow_until(&server, &id, at, |_, _| {}).await?["status"] != "scraping" {
-            break;
-        }
-        tokio::time::sleep(wait).await;
-        usage.add(server.pid(), cpu_before_s)?;
-        server.kill9();
-        let killed = Instant::now();
-        server.restart().await;
-        restarts.push(killed.elapsed());
-        cpu_before_s = 0.0;
-    }
-    let (mut halfway, pid) = (None, server.pid());
-    let mut tenths = Tenths {
-        pages,
-        started,
-        passed: Vec::new(),
-    };
-    let status = follow(&server, &id, |completed, time| {
-        tenths.record(completed);
-        if completed >= pages / 2 && halfway.is_none() {
-            halfway = process::resident_bytes(pid).ok().map(|bytes| (completed, bytes));
-        }
-        if completed < pages / 10 {
-            times.early.push(time);
-        } else if completed > pages / 10 * 9 {
-            times.late.push(time);
-        }
-    })
-    .await?;
-    let wall_s = started.elapsed().as_secs_f64();
-    usage.add(server.pid(), cpu_before_s)?;
-    let resident_after = process::resident_bytes(server.pid())?;
-    let site_cpu_s = process::cpu_s(std::process::id())? - own_cpu_s;
-    let fetched = site.served() - served_before;
-
-    println!(
-        "wall            {wall_s:.1} s, {:.0} pages/s",
-        pages as f64 / wall_s
-    );
-    if kills == 0 {
-        println!("by tenths       {} pages/s", tenths.rates());
-    }
-    println!(
-        "server CPU      {:.1} s, {:.0} pages per CPU second",
-        usage.cpu_s,
-        pages as f64 / usage.cpu_s
-    );
-    println!("site CPU        {site_cpu_s:.1} s (this process: site and status requests)");
-    println!("peak memory     {:.1} MiB", mib(usage.peak_bytes));
-    let per_url = |after: u64| after.saturating_sub(resident_before) as f64 / pages as f64;
-    println!(
-        "memory growth   {:.0} bytes per URL at the peak, {:.0} at the end (from {:.1} MiB)",
-        per_url(usage.peak_bytes),
-        per_url(resident_after),
-        mib(resident_before)
-    );
-    if let Some((completed, bytes)) = halfway.filter(|(completed, _)| kills == 0 && *completed < pages) {
-        let growth = resident_after as f64 - bytes as f64;
-        let per_url = growth / (pages - completed) as f64;
-        println!(
-            "                {per_url:.0} bytes per URL after page {completed} (from {:.1} MiB)",
-            mib(bytes)
-        );
-    }
-    println!(
-        "database        {:.1} MiB",
-        mib(process::folder_bytes(&server.data_dir().join("data"))?)
-    );
-    println!(
-        "fetched         {fetched} pages, {} of them repeatedly",
-        fetched.saturating_sub(pages)
-    );
-    if kills > 0 {
-        println!("restart         {}", restarts.line());
-    } else {
-        println!("status, first tenth   {}", times.early.line());
-        println!("status, last tenth    {}", times.late.line());
-    }
-
+    let (id, status, measurements) = measure(&mut server, &site, &options).await?;
+    measurements.print(&options);
     check_counts(&status, pages)?;
     check_documents(&server, &site, &id, pages).await?;
     let errors = server.get(&format!("/v2/crawl/{id}/errors")).await.ok();
@@ -196,6 +124,128 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     check_ledger(&server, WARM_UP_PAGES + pages).await?;
     println!("exact           {pages} pages completed, charged and stored, each once");
     Ok(())
+}
+
+/// Starts the crawl and follows it to its end, with kills. Returns its id and its last status.
+async fn measure(
+    server: &mut TestServer,
+    site: &GeneratedSite,
+    options: &Options,
+) -> Result<(String, Value, Measurements)> {
+    let pages = options.pages;
+    let own_cpu_s = process::cpu_s(std::process::id())?;
+    let mut cpu_before_s = process::cpu_s(server.pid())?;
+    process::reset_peak(server.pid())?;
+    let resident_before = process::resident_bytes(server.pid())?;
+    let served_before = site.served();
+    let (mut usage, mut restarts) = (ResourceUsage::default(), Latencies::default());
+    let started = Instant::now();
+    let id = start(server, site, pages).await;
+    for (at, wait) in kill_times(pages, options.kills, options.seed) {
+        if follow_until(server, &id, at, |_, _| {}).await?["status"] != "scraping" {
+            break;
+        }
+        tokio::time::sleep(wait).await;
+        usage.add(server.pid(), cpu_before_s)?;
+        server.kill9();
+        let killed = Instant::now();
+        server.restart().await;
+        restarts.push(killed.elapsed());
+        cpu_before_s = 0.0;
+    }
+    let (mut early, mut late) = (Latencies::default(), Latencies::default());
+    let (mut halfway, pid) = (None, server.pid());
+    let mut tenths = Tenths {
+        pages,
+        started,
+        passed: Vec::new(),
+    };
+    let status = follow(server, &id, |completed, time| {
+        tenths.record(completed);
+        if completed >= pages / 2 && halfway.is_none() {
+            halfway = process::resident_bytes(pid).ok().map(|bytes| (completed, bytes));
+        }
+        if completed < pages / 10 {
+            early.push(time);
+        } else if completed > pages / 10 * 9 {
+            late.push(time);
+        }
+    })
+    .await?;
+    let wall_s = started.elapsed().as_secs_f64();
+    usage.add(pid, cpu_before_s)?;
+    let measurements = Measurements {
+        wall_s,
+        tenths,
+        server: usage,
+        site_cpu_s: process::cpu_s(std::process::id())? - own_cpu_s,
+        resident_before,
+        resident_after: process::resident_bytes(pid)?,
+        halfway,
+        database_bytes: process::folder_bytes(&server.data_dir().join("data"))?,
+        fetched: site.served() - served_before,
+        early,
+        late,
+        restarts,
+    };
+    Ok((id, status, measurements))
+}
+
+impl Measurements {
+    fn print(&self, options: &Options) {
+        let &Options { pages, kills, .. } = options;
+        let print = |name: &str, text: String| println!("{name:15} {text}");
+        let per = |time_s: f64| pages as f64 / time_s;
+        print(
+            "wall",
+            format!("{:.1} s, {:.0} pages/s", self.wall_s, per(self.wall_s)),
+        );
+        if kills == 0 {
+            print("by tenths", format!("{} pages/s", self.tenths.rates()));
+        }
+        let cpu_s = self.server.cpu_s;
+        print(
+            "server CPU",
+            format!("{cpu_s:.1} s, {:.0} pages per CPU second", per(cpu_s)),
+        );
+        let whose = "this process: site and status requests";
+        print("site CPU", format!("{:.1} s ({whose})", self.site_cpu_s));
+        print("peak memory", format!("{:.1} MiB", mib(self.server.peak_bytes)));
+        let per_url = |after: u64| after.saturating_sub(self.resident_before) as f64 / pages as f64;
+        print(
+            "memory growth",
+            format!(
+                "{:.0} bytes per URL at the peak, {:.0} at the end (from {:.1} MiB)",
+                per_url(self.server.peak_bytes),
+                per_url(self.resident_after),
+                mib(self.resident_before)
+            ),
+        );
+        if let Some((completed, bytes)) = self.halfway
+            && kills == 0
+            && completed < pages
+        {
+            let growth = self.resident_after as f64 - bytes as f64;
+            let per_url = growth / (pages - completed) as f64;
+            let from = mib(bytes);
+            print(
+                "",
+                format!("{per_url:.0} bytes per URL after page {completed} (from {from:.1} MiB)"),
+            );
+        }
+        print("database", format!("{:.1} MiB", mib(self.database_bytes)));
+        let repeated = self.fetched.saturating_sub(pages);
+        print(
+            "fetched",
+            format!("{} pages, {repeated} of them repeatedly", self.fetched),
+        );
+        if kills > 0 {
+            print("restart", self.restarts.line());
+        } else {
+            print("status, first tenth", self.early.line());
+            print("status, last tenth", self.late.line());
+        }
+    }
 }
 
 fn mib(bytes: u64) -> f64 {

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Longest request in bytes; a longer one closes its connection.
-const REQUEST_BYTES: usize = 16 * 1024;
+use crate::site::read_head;
 
 /// A folder that is served until it is dropped.
 pub(crate) struct DocsFolder {
@@ -51,13 +50,8 @@ async fn serve_connection(mut stream: TcpStream, folder: Arc<Path>, latency: Dur
     let _ = stream.set_nodelay(true);
     let mut request = Vec::with_capacity(1024);
     loop {
-        let end = loop {
-            if let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") {
-                break end + 4;
-            }
-            if request.len() > REQUEST_BYTES || !matches!(stream.read_buf(&mut request).await, Ok(1..)) {
-                return;
-            }
+        let Some(end) = read_head(&mut stream, &mut request).await else {
+            return;
         };
         let head = String::from_utf8_lossy(&request[..end]);
         let target = head.split(' ').nth(1).unwrap_or_default();

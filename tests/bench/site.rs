@@ -103,6 +103,19 @@ pub(crate) async fn run(arguments: &mut Arguments) -> anyhow::Result<()> {
     std::future::pending().await
 }
 
+/// Reads until `request` has the whole head of a request. Returns its length; `None` if the connection ends or the head
+/// is too large.
+pub(crate) async fn read_head(stream: &mut TcpStream, request: &mut Vec<u8>) -> Option<usize> {
+    loop {
+        if let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") {
+            return Some(end + 4);
+        }
+        if request.len() > REQUEST_BYTES || !matches!(stream.read_buf(request).await, Ok(1..)) {
+            return None;
+        }
+    }
+}
+
 /// Serves the requests of one connection in turn.
 async fn serve_connection(
     mut stream: TcpStream,
@@ -114,13 +127,8 @@ async fn serve_connection(
     let mut request = Vec::with_capacity(1024);
     let mut response = Vec::with_capacity(16 * 1024);
     loop {
-        let end = loop {
-            if let Some(end) = request.windows(4).position(|window| window == b"\r\n\r\n") {
-                break end + 4;
-            }
-            if request.len() > REQUEST_BYTES || !matches!(stream.read_buf(&mut request).await, Ok(1..)) {
-                return;
-            }
+        let Some(end) = read_head(&mut stream, &mut request).await else {
+            return;
         };
         let head = String::from_utf8_lossy(&request[..end]);
         let path = head.split(' ').nth(1).unwrap_or_default();

@@ -284,6 +284,16 @@ impl TestServer {
         format!("/v2/batch/scrape/{id}")
     }
 
+    /// Scrapes a page and returns its scrape id.
+    ///
+    /// # Panics
+    /// If the page cannot be scraped.
+    pub async fn scrape_id(&self, request: &Value) -> String {
+        let response = self.post("/v2/scrape", request).await.ok();
+        let id = response["data"]["metadata"]["scrapeId"].as_str();
+        id.expect("a scraped page has an id").to_owned()
+    }
+
     async fn start_job(&self, path: &str, request: &Value) -> String {
         let response = self.post(path, request).await.ok();
         assert_eq!(response["success"], true);

@@ -306,11 +306,7 @@ async fn jobs_of_another_team_are_not_found() {
     server.wait(&id).await;
     let (documents, _) = server.documents(&id, 10).await;
     let page = documents[0]["metadata"]["scrapeId"].as_str().unwrap();
-    let scrape = server
-        .post("/v2/scrape", &json!({ "url": site.url("/") }))
-        .await
-        .ok();
-    let scrape = scrape["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    let scrape = server.scrape_id(&json!({ "url": site.url("/") })).await;
     let other = format!("Bearer {}", server::OTHER_KEY);
     for (method, path) in [
         (Method::GET, format!("/v2/crawl/{id}")),

@@ -32,11 +32,7 @@ impl Fixture {
         let chromium = tools::path("HARVESTMAN_CHROMIUM");
         let settings = [("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
         let server = TestServer::start_with(&settings).await;
-        let scraped = server
-            .post("/v2/scrape", &json!({ "url": site.url("/") }))
-            .await
-            .ok();
-        let id = scraped["data"]["metadata"]["scrapeId"].as_str().unwrap();
+        let id = server.scrape_id(&json!({ "url": site.url("/") })).await;
         let path = format!("/v2/scrape/{id}/interact");
         let next = site.url("/next");
         let fixture = Fixture {

@@ -63,11 +63,7 @@ impl Fixture {
             ]);
         }
         let server = TestServer::start_with(&settings).await;
-        let scraped = server
-            .post("/v2/scrape", &json!({ "url": site.url("/") }))
-            .await
-            .ok();
-        let id = scraped["data"]["metadata"]["scrapeId"].as_str().unwrap();
+        let id = server.scrape_id(&json!({ "url": site.url("/") })).await;
         Fixture {
             path: format!("/v2/scrape/{id}/interact"),
             server,

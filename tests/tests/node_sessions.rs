@@ -177,9 +177,7 @@ async fn the_session_of_a_scrape_is_continued_from_any_server_on_postgresql() {
     let [first, second] = servers(&database).await;
     let scrape = async || {
         let request = json!({ "url": site.url("/"), "maxAge": 0 });
-        let response = first.post("/v2/scrape", &request).await.ok();
-        let id = response["data"]["metadata"]["scrapeId"].as_str().unwrap();
-        format!("/v2/scrape/{id}/interact")
+        format!("/v2/scrape/{}/interact", first.scrape_id(&request).await)
     };
     let path = scrape().await;
     let code = browser_code("agent-browser get title");

@@ -146,14 +146,7 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
 async fn feedback_is_stored_once_for_the_operator() {
     let server = TestServer::start().await;
     let site = Site::new().page("/", Page::links("Start", &[])).serve().await;
-    let scrape = server
-        .post("/v2/scrape", &json!({ "url": site.url("/") }))
-        .await
-        .ok();
-    let job = scrape["data"]["metadata"]["scrapeId"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let job = server.scrape_id(&json!({ "url": site.url("/") })).await;
     let body = json!({ "endpoint": "scrape", "jobId": job, "rating": "bad", "note": "The price is missing.",
         "integration": null, "origin": "test" });
     let first = server.post("/v2/feedback", &body).await.ok();

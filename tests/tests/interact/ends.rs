@@ -6,8 +6,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::setup::{
-    bash, credits, delete, descendants, execute, interact, open, run, scrape, server, sessions, site,
-    wait_for_end, wait_until_gone,
+    bash, credits, delete, descendants, execute, interact, open, run, server, sessions, site, wait_for_end,
+    wait_until_gone,
 };
 
 /// Python program that holds the write lock of the database until stdin ends.
@@ -63,7 +63,7 @@ async fn a_session_ends_when_the_credits_of_its_team_are_used_up() {
 #[tokio::test]
 async fn a_session_ends_when_its_browser_is_killed() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
-    let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    let path = interact(&server.scrape_id(&json!({ "url": site.url("/") })).await);
     run(&server, &path, "get url").await;
     let browsers = descendants(server.pid());
     for pid in &browsers {
@@ -93,7 +93,7 @@ async fn a_session_ends_when_its_browser_is_killed() {
 #[tokio::test]
 async fn sessions_of_a_killed_server_have_ended_and_are_charged_once() {
     let (site, mut server) = (site().await, server(&[]).await);
-    let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
+    let scraped = server.scrape_id(&json!({ "url": site.url("/") })).await;
     run(&server, &interact(&scraped), "get url").await;
     let own = open(&server, json!({})).await;
     let browsers = descendants(server.pid());

@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio_postgres::NoTls;
 
-use super::setup::{TIMEOUT, as_other, delete, execute, interact, open, run, scrape, server, site};
+use super::setup::{TIMEOUT, as_other, delete, execute, interact, open, run, server, site};
 
 async fn known(server: &TestServer, url: String, profile: Value) -> String {
     let request = json!({ "url": url, "profile": profile });
@@ -41,7 +41,7 @@ async fn a_profile_passes_browser_state_to_later_browsers() {
     assert!(text.contains("Cookie name=Bob, storage Bob"), "{text}");
 
     // From a scrape to its session, and through a restart, which ends the session.
-    let scraped = scrape(&server, json!({ "url": page, "profile": shop() })).await;
+    let scraped = server.scrape_id(&json!({ "url": page, "profile": shop() })).await;
     let path = interact(&scraped);
     assert!(
         run(&server, &path, "get text '#known'")

@@ -11,9 +11,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::setup::{
-    TIMEOUT, as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site,
-};
+use super::setup::{TIMEOUT, as_other, bash, delete, execute, interact, open, run, server, sessions, site};
 
 #[tokio::test]
 async fn a_session_continues_a_scrape_and_keeps_its_browser() {
@@ -23,7 +21,7 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
         { "type": "write", "text": "Ada" },
         { "type": "press", "key": "Enter" },
     ] });
-    let id = scrape(&server, request).await;
+    let id = server.scrape_id(&request).await;
     let path = interact(&id);
     let response = server.post(&path, &bash("get text output")).await.ok();
     assert_eq!(
@@ -83,7 +81,7 @@ async fn a_session_continues_a_scrape_and_keeps_its_browser() {
 async fn a_url_without_a_scheme_is_opened_with_http_if_https_gets_no_answer() {
     let (site, server) = (site().await, server(&[]).await);
     let bare = format!("{}/second", serve_without_tls(site.address()).await);
-    let single = scrape(&server, json!({ "url": bare, "timeout": 6000 })).await;
+    let single = server.scrape_id(&json!({ "url": bare, "timeout": 6000 })).await;
     assert_eq!(
         run(&server, &interact(&single), "get url").await,
         format!("http://{bare}")
@@ -128,7 +126,7 @@ async fn pages_of_crawls_and_batches_can_be_continued() {
 #[tokio::test]
 async fn concurrent_calls_share_one_session_and_run_in_turn() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
-    let path = interact(&scrape(&server, json!({ "url": site.url("/second") })).await);
+    let path = interact(&server.scrape_id(&json!({ "url": site.url("/second") })).await);
     let count = "eval \"window.calls = (window.calls || 0) + 1\"";
     let counts = join_all((0..6).map(|_| run(&server, &path, count))).await;
     let counts: BTreeSet<_> = counts.into_iter().collect();
@@ -140,7 +138,7 @@ async fn concurrent_calls_share_one_session_and_run_in_turn() {
 #[tokio::test]
 async fn a_call_continues_when_its_client_disconnects() {
     let (site, server) = (site().await, server(&[]).await);
-    let path = interact(&scrape(&server, json!({ "url": site.url("/second") })).await);
+    let path = interact(&server.scrape_id(&json!({ "url": site.url("/second") })).await);
     site.hold_after(1);
     let body = bash("eval \"window.begun = true\"").to_string();
     let mut caller = TcpStream::connect(server.address()).await.unwrap();
@@ -164,7 +162,7 @@ async fn a_scrape_can_take_over_an_existing_session() {
     let (site, server) = (site().await, server(&[]).await);
     let id = open(&server, json!({})).await;
     run(&server, &execute(&id), &format!("open {}", site.url("/form"))).await;
-    let first = scrape(&server, json!({ "url": site.url("/second") })).await;
+    let first = server.scrape_id(&json!({ "url": site.url("/second") })).await;
     let mut request = bash("get url");
     request["existingSessionId"] = json!(id);
     let response = server.post(&interact(&first), &request).await.ok();
@@ -180,7 +178,7 @@ async fn a_scrape_can_take_over_an_existing_session() {
     let refused = as_other(&server, Method::POST, &strangers, Some(&request)).await;
     assert_eq!((refused.status, refused.code()), (403, "FORBIDDEN"));
 
-    let other = scrape(&server, page).await;
+    let other = server.scrape_id(&page).await;
     let conflict = server.post(&interact(&other), &request).await;
     assert_eq!((conflict.status, conflict.code()), (409, "CONFLICT"));
     delete(&server, &id).await.ok();

@@ -46,15 +46,6 @@ pub(crate) async fn server(settings: &[(&str, &str)]) -> TestServer {
     TestServer::start_with(&all).await
 }
 
-/// Scrapes a page and returns its scrape id.
-pub(crate) async fn scrape(server: &TestServer, request: Value) -> String {
-    let response = server.post("/v2/scrape", &request).await.ok();
-    response["data"]["metadata"]["scrapeId"]
-        .as_str()
-        .unwrap()
-        .to_owned()
-}
-
 pub(crate) fn bash(code: &str) -> Value {
     json!({ "code": code, "language": "bash" })
 }

@@ -6,7 +6,7 @@ use harvestman_tests::{TestServer, assert_contains, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::setup::{as_other, bash, delete, execute, interact, open, run, scrape, server, sessions, site};
+use super::setup::{as_other, bash, delete, execute, interact, open, run, server, sessions, site};
 
 const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 
@@ -24,7 +24,7 @@ async fn every_refused_request_has_its_status() {
     };
     let code = || bash("get url");
     let is = |status: u16, code: &str| (status, code.to_owned());
-    let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    let path = interact(&server.scrape_id(&json!({ "url": site.url("/") })).await);
     for body in [
         json!({}),
         json!({ "code": "1", "prompt": "click" }),
@@ -43,11 +43,9 @@ async fn every_refused_request_has_its_status() {
     let node = json!({ "code": "1 + 1" });
     assert_eq!(refused(&path, node).await, is(503, "FEATURE_NOT_CONFIGURED"));
 
-    let discreet = scrape(
-        &server,
-        json!({ "url": site.url("/"), "zeroDataRetention": true }),
-    )
-    .await;
+    let discreet = server
+        .scrape_id(&json!({ "url": site.url("/"), "zeroDataRetention": true }))
+        .await;
     assert_eq!(
         refused(&interact(&discreet), code()).await,
         is(409, "REPLAY_UNAVAILABLE")
@@ -68,7 +66,9 @@ async fn every_refused_request_has_its_status() {
     );
     // A scrape that cannot be replayed: the element that its action clicks is gone.
     let click = json!([{ "type": "click", "selector": "a" }]);
-    let changed = scrape(&server, json!({ "url": site.url("/second"), "actions": click })).await;
+    let changed = server
+        .scrape_id(&json!({ "url": site.url("/second"), "actions": click }))
+        .await;
     site.change(
         "/second",
         Some(harvestman_tests::Page::html("<p>Nothing to click here any more.")),
@@ -103,7 +103,7 @@ async fn every_refused_request_has_its_status() {
 #[tokio::test]
 async fn without_a_browser_session_requests_get_503() {
     let (site, server) = (site().await, TestServer::start().await);
-    let id = scrape(&server, json!({ "url": site.url("/") })).await;
+    let id = server.scrape_id(&json!({ "url": site.url("/") })).await;
     for (path, body) in [
         (interact(&id), bash("get url")),
         ("/v2/browser".to_owned(), json!({})),
@@ -121,7 +121,7 @@ async fn without_a_browser_session_requests_get_503() {
 #[tokio::test]
 async fn other_teams_cannot_access_a_session() {
     let (site, server) = (site().await, server(&[]).await);
-    let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
+    let scraped = server.scrape_id(&json!({ "url": site.url("/") })).await;
     let path = interact(&scraped);
     let code = bash("get url");
     let forbidden = async |method: Method, path: &str| {
@@ -150,7 +150,7 @@ async fn other_teams_cannot_access_a_session() {
 #[tokio::test]
 async fn sessions_of_a_team_are_limited() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_MAX_SESSIONS", "1")]).await);
-    let scraped = scrape(&server, json!({ "url": site.url("/") })).await;
+    let scraped = server.scrape_id(&json!({ "url": site.url("/") })).await;
     let id = open(&server, json!({})).await;
     for (path, body) in [
         ("/v2/browser".to_owned(), json!({})),
@@ -198,7 +198,7 @@ async fn the_queue_of_calls_of_a_session_is_limited() {
 async fn sessions_are_listed_with_all_their_fields() {
     let (site, server) = (site().await, server(&[]).await);
     let first = open(&server, json!({ "streamWebView": false })).await;
-    let second = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    let second = interact(&server.scrape_id(&json!({ "url": site.url("/") })).await);
     run(&server, &second, "get url").await;
     let list = sessions(&server, "").await;
     assert_eq!(list.len(), 2);
@@ -239,7 +239,7 @@ async fn sessions_are_listed_with_all_their_fields() {
 #[tokio::test]
 async fn opening_a_session_requires_credits() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_CREDIT_BUDGET", "2")]).await);
-    let path = interact(&scrape(&server, json!({ "url": site.url("/") })).await);
+    let path = interact(&server.scrape_id(&json!({ "url": site.url("/") })).await);
     run(&server, &path, "get url").await;
     let refused = server.post("/v2/browser", &json!({})).await;
     assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));

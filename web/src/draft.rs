@@ -86,6 +86,12 @@ impl Endpoint {
         }
     }
 
+    /// Makes a body the draft of the form in this tab. Returns the path of the form.
+    pub fn fill_form(self, body: &Value) -> &'static str {
+        storage::write_of_tab(self.draft_name(), body);
+        self.screen().path()
+    }
+
     /// Returns the main field of the request, such as `url`. A console URL with this field starts a new form.
     pub fn subject(self) -> &'static str {
         self.command().subject()

@@ -153,6 +153,17 @@ impl Screen {
         format!("{BASE}{}", self.path())
     }
 
+    /// Returns the path with a query parameter.
+    pub fn path_with(self, parameter: &str, value: &str) -> String {
+        let value = String::from(js_sys::encode_uri_component(value));
+        format!("{}?{parameter}={value}", self.path())
+    }
+
+    /// Returns the URL path including [`BASE`], with a query parameter.
+    pub fn href_with(self, parameter: &str, value: &str) -> String {
+        format!("{BASE}{}", self.path_with(parameter, value))
+    }
+
     /// Returns the query parameters of the console URL, empty while another screen is open.
     pub fn query(self) -> Memo<ParamsMap> {
         let (query, path) = (use_query_map(), use_location().pathname);
@@ -181,8 +192,7 @@ pub fn job_path(id: &impl std::fmt::Display) -> String {
 
 /// Returns the path below [`BASE`] of the scrape form with the result of an earlier scrape.
 pub fn scrape_path(url: &str, id: &impl std::fmt::Display) -> String {
-    let url = String::from(js_sys::encode_uri_component(url));
-    format!("{}?url={url}&id={id}", Screen::Scrape.path())
+    format!("{}&id={id}", Screen::Scrape.path_with("url", url))
 }
 
 /// Returns the path below [`BASE`] of the screen that shows the result of a stored job.
@@ -224,10 +234,7 @@ pub fn session_href(id: &impl std::fmt::Display) -> String {
 
 /// Returns the URL path of the result of an API call, or of the form with the same target if results are not stored.
 pub fn call_href(call: &ActivityEntry) -> Option<String> {
-    let form = |screen: Screen, field| {
-        let target = js_sys::encode_uri_component(call.target.as_deref()?);
-        Some(format!("{}?{field}={target}", screen.href()))
-    };
+    let form = |screen: Screen, field| Some(screen.href_with(field, call.target.as_deref()?));
     match call.endpoint {
         Endpoint::Crawl | Endpoint::BatchScrape => Some(job_href(&call.id)),
         Endpoint::Extract => Some(format!("{}?id={}", Screen::Extract.href(), call.id)),

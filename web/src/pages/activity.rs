@@ -22,8 +22,9 @@ use crate::components::inline_code::inline_code;
 use crate::components::notice::{empty_state, skeleton};
 use crate::components::screen_header::ScreenHeader;
 use crate::console::Console;
+use crate::draft::Endpoint as Form;
 use crate::route::{self, Screen};
-use crate::{browser, display, request_history, storage, text};
+use crate::{browser, display, request_history, text};
 
 mod explain;
 
@@ -139,19 +140,12 @@ pub fn ActivityPage() -> impl IntoView {
         feed.calls
             .with(|calls| calls.iter().filter(matching).cloned().collect::<Vec<_>>())
     });
-    let empty = move || match (
-        feed.busy.get(),
-        filter.with(|filter| *filter != CallFilter::default()) || !words.with(String::is_empty),
-    ) {
+    let is_filtered =
+        move || filter.with(|filter| *filter != CallFilter::default()) || !words.with(String::is_empty);
+    let empty = move || match (feed.busy.get(), is_filtered()) {
         (true, _) => skeleton(4),
-        (false, filtered) => {
-            let words = if filtered {
-                text::ACTIVITY_NO_MATCH
-            } else {
-                text::ACTIVITY_EMPTY
-            };
-            empty_state(Glyph::Activity, words)
-        }
+        (false, true) => empty_state(Glyph::Activity, text::ACTIVITY_NO_MATCH),
+        (false, false) => empty_state(Glyph::Activity, text::ACTIVITY_EMPTY),
     };
     let refresh = move || {
         view! {
@@ -398,15 +392,15 @@ fn Row(call: Call, failed_call: RwSignal<Option<FailedCall>>) -> impl IntoView {
     .into_any()
 }
 
-/// Returns the form of an endpoint: path, storage name of the draft, and main field.
-fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static str)> {
+/// Returns the form of an endpoint.
+fn form_of(endpoint: Endpoint) -> Option<Form> {
     match endpoint {
-        Endpoint::Scrape => Some(("/scrape", "draft:scrape", "url")),
-        Endpoint::Crawl => Some(("/crawl", "draft:crawl", "url")),
-        Endpoint::Map => Some(("/map", "draft:map", "url")),
-        Endpoint::Search => Some(("/search", "draft:search", "query")),
-        Endpoint::Extract => Some(("/extract", "draft:extract", "urls")),
-        Endpoint::Agent => Some(("/agent", "draft:agent", "prompt")),
+        Endpoint::Scrape => Some(Form::Scrape),
+        Endpoint::Crawl => Some(Form::Crawl),
+        Endpoint::Map => Some(Form::Map),
+        Endpoint::Search => Some(Form::Search),
+        Endpoint::Extract => Some(Form::Extract),
+        Endpoint::Agent => Some(Form::Agent),
         Endpoint::Parse
         | Endpoint::BatchScrape
         | Endpoint::Browser
@@ -419,15 +413,9 @@ fn form_of(endpoint: Endpoint) -> Option<(&'static str, &'static str, &'static s
 /// Returns the path of the form, filled with the body of the call if it is known, or else with its target. Does not
 /// send anything.
 fn form_path(endpoint: Endpoint, target: &str, body: Option<serde_json::Value>) -> Option<String> {
-    let (path, draft, field) = form_of(endpoint)?;
+    let form = form_of(endpoint)?;
     Some(match body {
-        Some(body) if body.is_object() => {
-            storage::write_of_tab(draft, &body);
-            path.to_owned()
-        }
-        _ => {
-            let target = String::from(js_sys::encode_uri_component(target));
-            format!("{path}?{field}={target}")
-        }
+        Some(body) if body.is_object() => form.fill_form(&body).to_owned(),
+        _ => form.screen().path_with(form.subject(), target),
     })
 }

@@ -104,10 +104,9 @@ fn ended(screen: SessionScreen) -> AnyView {
     let url = session.as_ref().and_then(|session| session.url.clone());
     let ago = session.and_then(|session| session.ended_at);
     let ago = ago.map(|at| display::ago((browser::now_ms() - at.0 as f64) / 1000.0));
-    let again = url.map(|url| {
-        let url = String::from(js_sys::encode_uri_component(&url));
-        view! { <a class="btn" href=format!("{}?url={url}", Screen::Scrape.href())>"Scrape page again"</a> }
-    });
+    let again = url.map(
+        |url| view! { <a class="btn" href=Screen::Scrape.href_with("url", &url)>"Scrape page again"</a> },
+    );
     placeholder(view! {
         <p>{ago.map(|ago| format!("This session ended {ago}. "))}{text::SESSION_ENDED}</p>
         {again}

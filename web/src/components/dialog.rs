@@ -6,22 +6,15 @@ use leptos::prelude::*;
 use crate::console::Console;
 use crate::route::Screen;
 
-/// Handles Esc. The signal changes at once, not only when the `close` event arrives, which may be after the next key.
-pub fn on_cancel(event: &web_sys::Event, open: RwSignal<bool>) {
-    event.prevent_default();
-    open.set(false);
-}
-
-/// Handles the `close` event, unless the dialog has been opened again meanwhile.
-pub fn on_close(node: NodeRef<html::Dialog>, open: RwSignal<bool>) {
-    if node.get_untracked().is_none_or(|dialog| !dialog.open()) {
-        open.set(false);
-    }
-}
-
-/// Renders a modal dialog that is open while a signal is true.
+/// Renders a modal dialog without content of its own, which is open while a signal is true.
 #[component]
-pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> impl IntoView {
+pub fn Modal(
+    open: RwSignal<bool>,
+    /// Label for screen readers.
+    label: &'static str,
+    class: &'static str,
+    children: Children,
+) -> impl IntoView {
     let node: NodeRef<html::Dialog> = NodeRef::new();
     Effect::new(move |_| {
         let Some(dialog) = node.get() else { return };
@@ -31,19 +24,35 @@ pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> 
             _ => {}
         }
     });
+    // Esc changes the signal at once, not only when the `close` event arrives, which may be after the next key.
+    let on_cancel = move |event: web_sys::Event| {
+        event.prevent_default();
+        open.set(false);
+    };
+    let on_close = move |_| {
+        // The dialog may have been opened again meanwhile.
+        if node.get_untracked().is_none_or(|dialog| !dialog.open()) {
+            open.set(false);
+        }
+    };
     view! {
-        <dialog
-            class="dialog"
-            node_ref=node
-            aria-label=title
-            on:cancel=move |event| on_cancel(&event, open)
-            on:close=move |_| on_close(node, open)
-        >
+        <dialog class=class node_ref=node aria-label=label on:cancel=on_cancel on:close=on_close>
+            {children()}
+        </dialog>
+    }
+    .into_any()
+}
+
+/// Renders a modal dialog with a title that is open while a signal is true.
+#[component]
+pub fn Dialog(open: RwSignal<bool>, title: &'static str, children: Children) -> impl IntoView {
+    view! {
+        <Modal open label=title class="dialog">
             <div class="dialog-body">
                 <h2>{title}</h2>
                 {children()}
             </div>
-        </dialog>
+        </Modal>
     }
     .into_any()
 }

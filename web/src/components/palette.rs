@@ -7,13 +7,12 @@ use std::str::FromStr;
 use harvestman_core::api::console::ConsoleJob;
 use harvestman_core::api::keys::Key;
 use harvestman_core::ids::JobId;
-use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use web_sys::KeyboardEvent;
 
-use crate::components::dialog::{on_cancel, on_close};
+use crate::components::dialog::Modal;
 use crate::console::Console;
 use crate::display;
 use crate::limits::{PALETTE_ITEMS, PALETTE_JOBS, PALETTE_PAUSE_MS};
@@ -125,12 +124,11 @@ fn url_entries(query: &str) -> Vec<Entry> {
     let [url] = found.as_slice() else {
         return Vec::new();
     };
-    let encoded = String::from(js_sys::encode_uri_component(url));
     let entry = |name: &str, screen: Screen, parameter: &str| Entry {
         kind: "URL",
         name: name.to_owned(),
         detail: display::short_url(url).to_owned(),
-        action: Action::Go(format!("{}?{parameter}={encoded}", screen.path())),
+        action: Action::Go(screen.path_with(parameter, url)),
     };
     vec![
         entry("Scrape page", Screen::Scrape, "url"),
@@ -173,27 +171,86 @@ fn row(index: usize, entry: Entry, is_selected: bool, choose: Callback<Entry>) -
     .into_any()
 }
 
-/// Searches for jobs on the server, by id or by a part of their URL, once the user stops typing.
-async fn find_jobs(console: Console, query: RwSignal<String>, words: String, found: RwSignal<Vec<Entry>>) {
-    browser::sleep(PALETTE_PAUSE_MS).await;
-    let is_current = || query.try_with_untracked(|query| query.trim() == words) == Some(true);
-    if !is_current() {
-        return;
-    }
-    let client = console.client();
-    let jobs = match JobId::from_str(&words) {
-        Ok(id) => client.console_job(id).await.map(|job| vec![job]),
-        Err(_) => {
-            let list = client
-                .console_jobs(display::short_url(&words), PALETTE_JOBS)
-                .await;
-            list.map(|list| list.jobs)
+/// What the palette searches, and what is selected.
+#[derive(Clone, Copy)]
+struct PaletteState {
+    console: Console,
+    query: RwSignal<String>,
+    /// The newest jobs, and the keys.
+    known: RwSignal<Vec<Entry>>,
+    /// The jobs that the server found for the input.
+    found: RwSignal<Vec<Entry>>,
+    /// Index of the selected entry; may be beyond the last one.
+    at: RwSignal<usize>,
+}
+
+impl PaletteState {
+    fn new(console: Console) -> Self {
+        Self {
+            console,
+            query: RwSignal::new(String::new()),
+            known: RwSignal::new(Vec::new()),
+            found: RwSignal::new(Vec::new()),
+            at: RwSignal::new(0),
         }
-    };
-    if let Ok(jobs) = jobs
-        && is_current()
-    {
-        found.try_set(jobs.into_iter().map(job_entry).collect());
+    }
+
+    /// Loads the newest jobs and the keys.
+    async fn load(self) {
+        let client = self.console.client();
+        let jobs = client.console_jobs("", PALETTE_JOBS).await;
+        let jobs = jobs.map(|list| list.jobs).unwrap_or_default();
+        let keys = client.keys().await.map(|list| list.keys).unwrap_or_default();
+        let active = keys.into_iter().filter(|key| key.revoked_at.is_none());
+        let entries = active.map(key_entry).chain(jobs.into_iter().map(job_entry));
+        self.known.try_set(entries.collect());
+    }
+
+    /// Searches for jobs on the server, by id or by a part of their URL, once the user stops typing.
+    async fn find_jobs(self, words: String) {
+        browser::sleep(PALETTE_PAUSE_MS).await;
+        let is_current = || self.query.try_with_untracked(|query| query.trim() == words) == Some(true);
+        if !is_current() {
+            return;
+        }
+        let client = self.console.client();
+        let jobs = match JobId::from_str(&words) {
+            Ok(id) => client.console_job(id).await.map(|job| vec![job]),
+            Err(_) => {
+                let list = client
+                    .console_jobs(display::short_url(&words), PALETTE_JOBS)
+                    .await;
+                list.map(|list| list.jobs)
+            }
+        };
+        if let Ok(jobs) = jobs
+            && is_current()
+        {
+            self.found.try_set(jobs.into_iter().map(job_entry).collect());
+        }
+    }
+
+    /// Returns the entries that match the input, best first.
+    fn matches(self) -> Vec<Entry> {
+        let mut entries = static_entries(self.console.key.with(Option::is_some));
+        entries.extend(self.known.get());
+        for entry in self.found.get() {
+            if !entries.contains(&entry) {
+                entries.push(entry);
+            }
+        }
+        self.query.with(|query| {
+            let mut matches = url_entries(query);
+            let docs = docs_entry(query).filter(|_| matches.is_empty());
+            matches.extend(best_matches(entries, query));
+            matches.extend(docs);
+            matches
+        })
+    }
+
+    fn type_query(self, query: String) {
+        self.query.set(query);
+        self.at.set(0);
     }
 }
 
@@ -202,61 +259,26 @@ async fn find_jobs(console: Console, query: RwSignal<String>, words: String, fou
 pub fn Palette() -> impl IntoView {
     let console = Console::get();
     let open = console.palette_open;
-    let node: NodeRef<html::Dialog> = NodeRef::new();
-    let query = RwSignal::new(String::new());
-    // The newest jobs, the keys, and the jobs that the server found for the input.
-    let known = RwSignal::new(Vec::<Entry>::new());
-    let found = RwSignal::new(Vec::<Entry>::new());
-    let at = RwSignal::new(0_usize);
+    let state = PaletteState::new(console);
     Effect::new(move |_| {
-        let words = query.with(|query| query.trim().to_owned());
+        let words = state.query.with(|query| query.trim().to_owned());
         if !words.is_empty() {
-            spawn_local(find_jobs(console, query, words, found));
+            spawn_local(state.find_jobs(words));
         }
     });
     Effect::new(move |_| {
-        let Some(dialog) = node.get() else { return };
-        match open.get() {
-            true if !dialog.open() => {
-                query.set(String::new());
-                at.set(0);
-                _ = dialog.show_modal();
-                spawn_local(async move {
-                    let client = console.client();
-                    let jobs = client.console_jobs("", PALETTE_JOBS).await;
-                    let jobs = jobs.map(|list| list.jobs).unwrap_or_default();
-                    let keys = client.keys().await.map(|list| list.keys).unwrap_or_default();
-                    let keys = keys
-                        .into_iter()
-                        .filter(|key| key.revoked_at.is_none())
-                        .map(key_entry);
-                    known.try_set(keys.chain(jobs.into_iter().map(job_entry)).collect());
-                });
-            }
-            false if dialog.open() => dialog.close(),
-            _ => {}
+        if open.get() {
+            state.type_query(String::new());
+            spawn_local(state.load());
         }
     });
-    let matches = Memo::new(move |_| {
-        let mut entries = static_entries(console.key.with(Option::is_some));
-        entries.extend(known.get());
-        found.with(|found| {
-            let news = found.iter().filter(|entry| !entries.contains(entry));
-            let news = news.cloned().collect::<Vec<_>>();
-            entries.extend(news);
-        });
-        query.with(|query| {
-            let mut matches = url_entries(query);
-            let docs = docs_entry(query).filter(|_| matches.is_empty());
-            matches.extend(best_matches(entries, query));
-            matches.extend(docs);
-            matches
-        })
-    });
+    let matches = Memo::new(move |_| state.matches());
+    let last = move || matches.with(Vec::len).saturating_sub(1);
+    let selected = move || state.at.get().min(last());
     let navigate = use_navigate();
-    let choose = Callback::new(move |item: Entry| {
+    let choose = Callback::new(move |entry: Entry| {
         open.set(false);
-        match item.action {
+        match entry.action {
             Action::Go(path) => navigate(&path, Default::default()),
             Action::Docs(url) => _ = window().open_with_url_and_target(&url, "_blank"),
             Action::Theme(theme) => {
@@ -268,39 +290,31 @@ pub fn Palette() -> impl IntoView {
         }
     });
     let on_key = move |event: KeyboardEvent| {
-        let count = matches.with_untracked(Vec::len);
-        let now = at.get_untracked().min(count.saturating_sub(1));
+        let (now, last) = untrack(|| (selected(), last()));
         match event.key().as_str() {
-            "ArrowDown" => at.set((now + 1) % count.max(1)),
-            "ArrowUp" => at.set((now + count.max(1) - 1) % count.max(1)),
+            "ArrowDown" => state.at.set(if now == last { 0 } else { now + 1 }),
+            "ArrowUp" => state.at.set(if now == 0 { last } else { now - 1 }),
             "Enter" => {
-                if let Some(item) = matches.with_untracked(|matches| matches.get(now).cloned()) {
-                    choose.run(item);
+                if let Some(entry) = matches.with_untracked(|matches| matches.get(now).cloned()) {
+                    choose.run(entry);
                 }
             }
             _ => return,
         }
         event.prevent_default();
         request_animation_frame(|| {
-            if let Some(item) = browser::find("#palette-list [aria-selected=true]") {
-                item.scroll_into_view_with_bool(false);
+            if let Some(row) = browser::find("#palette-list [aria-selected=true]") {
+                row.scroll_into_view_with_bool(false);
             }
         });
     };
-    let selected = move || at.get().min(matches.with(Vec::len).saturating_sub(1));
     let rows = move || {
         let rows = matches.get().into_iter().enumerate();
         let rows = rows.map(|(index, entry)| row(index, entry, index == selected(), choose));
         rows.collect_view()
     };
     view! {
-        <dialog
-            class="dialog palette"
-            node_ref=node
-            aria-label="Go to"
-            on:cancel=move |event| on_cancel(&event, open)
-            on:close=move |_| on_close(node, open)
-        >
+        <Modal open label="Go to" class="dialog palette">
             <input
                 class="palette-input"
                 type="text"
@@ -314,17 +328,14 @@ pub fn Palette() -> impl IntoView {
                 autocomplete="off"
                 spellcheck="false"
                 autofocus=true
-                prop:value=move || query.get()
-                on:input=move |event| {
-                    query.set(event_target_value(&event));
-                    at.set(0);
-                }
+                prop:value=move || state.query.get()
+                on:input=move |event| state.type_query(event_target_value(&event))
                 on:keydown=on_key
             />
             <ul class="palette-list" id="palette-list" role="listbox" aria-label="Results">
                 {rows}
             </ul>
-        </dialog>
+        </Modal>
     }
     .into_any()
 }

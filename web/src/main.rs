@@ -25,6 +25,7 @@ mod draft;
 mod exchange;
 mod field_value;
 mod fields;
+mod follow_up;
 mod graph_layout;
 mod highlight;
 mod job_feed;

@@ -24,9 +24,9 @@ use crate::route::Screen;
 use crate::{display, request_history, text};
 
 mod compare;
+mod continue_crawl;
 mod errors;
 mod export;
-mod follow_up;
 mod graph;
 mod health;
 mod page_columns;
@@ -41,9 +41,9 @@ mod view_state;
 mod webhooks;
 
 use compare::Compare;
+use continue_crawl::ContinueCrawl;
 use errors::{Blocked, Errors};
 use export::Export;
-use follow_up::ContinueCrawl;
 use graph::Graph;
 use health::Health;
 use page_filter::PageCounts;

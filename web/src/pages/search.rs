@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use harvestman_core::api::Wire;
-use harvestman_core::api::batch::BatchScrapeRequest;
+use harvestman_core::api::job::StatusPath;
 use harvestman_core::api::search::SearchRequest;
 use harvestman_core::api::search_response::{ImageResult, NewsResult, SearchResponse, WebResult};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
@@ -22,11 +20,12 @@ use crate::components::viewer::{SharedDocument, Viewer};
 use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
+use crate::follow_up::{FollowUp, start_job};
 use crate::kept_result::KeptResult;
 use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
-use crate::{browser, display, request_history, route, text};
+use crate::{browser, display, text};
 
 /// A search result of any source.
 #[derive(Clone, PartialEq)]
@@ -244,34 +243,17 @@ fn row(
 fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String, is_kept: bool) -> impl IntoView {
     let console = Console::get();
     let navigate = StoredValue::new_local(use_navigate());
-    let busy = RwSignal::new(false);
+    let follow_up = FollowUp::new();
     let count = Memo::new(move |_| selected.with(BTreeSet::len));
     let scrape = move |_| {
         let urls: Vec<String> = selected.with_untracked(|selected| selected.iter().cloned().collect());
-        if busy.get_untracked() {
-            return;
-        }
         if let [url] = urls.as_slice() {
-            let url = String::from(js_sys::encode_uri_component(url));
-            navigate.with_value(|navigate| navigate(&format!("/scrape?url={url}"), Default::default()));
-            return;
+            let path = Screen::Scrape.path_with("url", url);
+            return navigate.with_value(|navigate| navigate(&path, Default::default()));
         }
         let body = json!({ "urls": urls });
-        let Ok(request) = BatchScrapeRequest::from_value(body.clone()) else {
-            return;
-        };
-        busy.set(true);
-        spawn_local(async move {
-            match console.client().start_batch_scrape(&request).await {
-                Ok(started) => {
-                    let id = started.id.to_string();
-                    request_history::save(&id, body);
-                    navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
-                }
-                Err(error) => console.notify_error(&error),
-            }
-            busy.try_set(false);
-        });
+        let start = async move { start_job(console, StatusPath::BatchScrape, &body).await };
+        follow_up.run(start, "Batch started".to_owned());
     };
     view! {
         <div class="card-foot">
@@ -281,7 +263,7 @@ fn SelectionBar(selected: RwSignal<BTreeSet<String>>, credits: String, is_kept: 
             <button
                 class="btn small"
                 disabled=move || count.get() == 0
-                aria-disabled=move || busy.get().to_string()
+                aria-disabled=move || follow_up.busy.get().to_string()
                 on:click=scrape
             >
                 {move || match count.get() {

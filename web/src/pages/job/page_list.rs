@@ -45,10 +45,9 @@ pub fn PageList(
     let on_key = move |event: KeyboardEvent| {
         if event.key() == " " {
             event.prevent_default();
-            chosen
-                .get_untracked()
-                .into_iter()
-                .for_each(|index| toggle(selected, index));
+            if let Some(index) = chosen.get_untracked() {
+                toggle(selected, index);
+            }
             return;
         }
         let last = rows.with_untracked(Vec::len).saturating_sub(1);

@@ -1,8 +1,6 @@
 //! Request tab: the request body of a job, to run again unchanged or edited.
 
-use harvestman_client::ClientError;
-use harvestman_core::api::job::{JobKind, StatusPath};
-use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, Wire};
+use harvestman_core::api::job::JobKind;
 use leptos::prelude::*;
 use leptos_router::hooks::use_navigate;
 use serde_json::Value;
@@ -11,35 +9,9 @@ use crate::components::code::{Code, copy};
 use crate::components::notice::problem_in_card;
 use crate::console::Console;
 use crate::draft::Endpoint;
+use crate::follow_up::{FollowUp, start_job};
 use crate::job_feed::JobFeed;
-use crate::pages::job::follow_up::FollowUp;
-use crate::{field_value, highlight, request_history, storage, text};
-
-/// Starts a job with a body and returns its id.
-///
-/// # Errors
-/// Returns the error message of the validation or of the server.
-pub(super) async fn start(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
-    let client = console.client();
-    let refused = |error: ApiError| match error.details {
-        Some(details) => format!("{} {details}", error.message),
-        None => error.message,
-    };
-    let failed = |error: ClientError| console.report(&error);
-    let id = match path {
-        StatusPath::Crawl => {
-            let request = CrawlRequest::from_value(body.clone()).map_err(refused)?;
-            client.start_crawl(&request).await.map_err(failed)?.id.to_string()
-        }
-        StatusPath::BatchScrape => {
-            let request = BatchScrapeRequest::from_value(body.clone()).map_err(refused)?;
-            let started = client.start_batch_scrape(&request).await.map_err(failed)?;
-            started.id.to_string()
-        }
-    };
-    request_history::save(&id, body.clone());
-    Ok(id)
-}
+use crate::{field_value, highlight, text};
 
 /// Renders the button that opens the form of the job's kind with its request.
 #[component]
@@ -54,8 +26,8 @@ pub fn EditAndRunAgain(feed: JobFeed, request: Memo<Option<Value>>) -> impl Into
     );
     let edit_in_form = move |_| {
         if let (Some(form), Some(body)) = (form.get_untracked(), request.get_untracked()) {
-            storage::write_of_tab(form.draft_name(), &body);
-            navigate.with_value(|navigate| navigate(form.screen().path(), Default::default()));
+            let path = form.fill_form(&body);
+            navigate.with_value(|navigate| navigate(path, Default::default()));
         }
     };
     view! {
@@ -94,8 +66,8 @@ pub fn Request(feed: JobFeed, request: Memo<Option<Value>>) -> impl IntoView {
             }
         };
         problem.set(None);
-        let start = async move { start(console, path, &body).await };
-        follow_up.run(start, "Job started".to_owned(), move |message| {
+        let start = async move { start_job(console, path, &body).await };
+        follow_up.run_or(start, "Job started".to_owned(), move |message| {
             problem.try_set(Some(message));
         });
     };

@@ -10,9 +10,8 @@ use serde_json::Value;
 
 use crate::console::Console;
 use crate::display;
+use crate::follow_up::{FollowUp, start_job};
 use crate::job_feed::JobFeed;
-use crate::pages::job::follow_up::FollowUp;
-use crate::pages::job::request;
 
 /// Starts retries of a job and opens them. `Copy`, so that closures can capture it.
 #[derive(Clone, Copy)]
@@ -39,11 +38,9 @@ impl Retry {
             let Some(retry) = retry else { return };
             let start = async move {
                 let body = serde_json::to_value(&retry?).unwrap_or_default();
-                request::start(console, StatusPath::BatchScrape, &body).await
+                start_job(console, StatusPath::BatchScrape, &body).await
             };
-            follow_up.run(start, format!("Retrying {count}"), move |message| {
-                console.notify(message)
-            });
+            follow_up.run(start, format!("Retrying {count}"));
         });
         Self {
             feed,

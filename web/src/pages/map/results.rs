@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use harvestman_core::api::TargetUrl;
 use harvestman_core::api::batch::BatchScrapeRequest;
+use harvestman_core::api::job::StatusPath;
 use harvestman_core::api::map::MapLink;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use leptos_router::hooks::use_navigate;
 use web_sys::KeyboardEvent;
 
 use crate::components::code::copy;
@@ -20,10 +19,67 @@ use crate::components::tree::Tree;
 use crate::components::virtual_scroll::VirtualScroll;
 use crate::console::Console;
 use crate::csv::csv_line;
+use crate::follow_up::{FollowUp, start_job};
 use crate::limits::ROW_PX;
 use crate::path_tree::PathTree;
-use crate::route::{self, Screen};
-use crate::{browser, display, request_history, text};
+use crate::route::Screen;
+use crate::{browser, display, text};
+
+/// The URLs, those that match the filter, and those that are selected, as indexes.
+#[derive(Clone, Copy)]
+struct UrlSelection {
+    links: StoredValue<Arc<Vec<MapLink>>>,
+    rows: Memo<Vec<usize>>,
+    selected: RwSignal<HashSet<usize>>,
+}
+
+impl UrlSelection {
+    fn is_all_selected(self) -> bool {
+        let Self { rows, selected, .. } = self;
+        rows.with(|rows| {
+            !rows.is_empty() && selected.with(|selected| rows.iter().all(|at| selected.contains(at)))
+        })
+    }
+
+    /// Selects all URLs that match the filter, or none of them if all are selected.
+    fn toggle_all(self) {
+        let all = untrack(|| self.is_all_selected());
+        self.selected.update(|selected| {
+            self.rows.with_untracked(|rows| match all {
+                true => rows.iter().for_each(|at| _ = selected.remove(at)),
+                false => selected.extend(rows.iter().copied()),
+            });
+        });
+    }
+
+    fn toggle(self, at: usize) {
+        self.selected.update(|selected| {
+            if !selected.remove(&at) {
+                selected.insert(at);
+            }
+        });
+    }
+
+    /// Returns the selected URLs in order.
+    fn selected_links(self) -> Vec<MapLink> {
+        let mut indexes: Vec<usize> = self.selected.with(|selected| selected.iter().copied().collect());
+        indexes.sort_unstable();
+        self.links_at(&indexes)
+    }
+
+    /// Returns the selected URLs, or all that match the filter if none is selected.
+    fn export_links(self) -> Vec<MapLink> {
+        match self.selected.with(HashSet::is_empty) {
+            true => self.rows.with(|rows| self.links_at(rows)),
+            false => self.selected_links(),
+        }
+    }
+
+    fn links_at(self, indexes: &[usize]) -> Vec<MapLink> {
+        self.links
+            .with_value(|links| indexes.iter().map(|at| links[*at].clone()).collect())
+    }
+}
 
 /// Renders the result.
 #[component]
@@ -38,8 +94,6 @@ pub fn MapResult(
     let links = StoredValue::new(links);
     let total = links.with_value(|links| links.len());
     let filter = RwSignal::new(String::new());
-    let selected = RwSignal::new(HashSet::<usize>::new());
-    // Indexes of the URLs that match the filter.
     let rows = Memo::new(move |_| {
         let filter = filter.with(|filter| filter.trim().to_lowercase());
         links.with_value(|links| {
@@ -48,6 +102,11 @@ pub fn MapResult(
             matching.map(|(at, _)| at).collect::<Vec<_>>()
         })
     });
+    let selection = UrlSelection {
+        links,
+        rows,
+        selected: RwSignal::new(HashSet::new()),
+    };
     let tree = Memo::new(move |_| {
         links.with_value(|links| {
             let shown = |at: &usize| (*at, links[*at].url.as_str());
@@ -67,47 +126,13 @@ pub fn MapResult(
             tab("tree", "Tree"),
         ]
     });
-    let all_selected = move || {
-        rows.with(|rows| {
-            !rows.is_empty() && selected.with(|selected| rows.iter().all(|at| selected.contains(at)))
-        })
-    };
-    let toggle_all = move |_| {
-        let all = all_selected();
-        selected.update(|selected| {
-            rows.with_untracked(|rows| match all {
-                true => rows.iter().for_each(|at| _ = selected.remove(at)),
-                false => selected.extend(rows.iter().copied()),
-            });
-        });
-    };
-    // The selected URLs, or all shown ones if none is selected.
-    let export_links = move || {
-        links.with_value(|links| {
-            let mut indexes: Vec<usize> = selected.with(|selected| selected.iter().copied().collect());
-            indexes.sort_unstable();
-            if indexes.is_empty() {
-                indexes = rows.get();
-            }
-            indexes
-                .into_iter()
-                .map(|at| links[at].clone())
-                .collect::<Vec<_>>()
-        })
-    };
     let copy_all = move |_| {
-        let urls: Vec<String> = untrack(export_links).into_iter().map(|link| link.url).collect();
+        let links = untrack(|| selection.export_links());
+        let urls: Vec<String> = links.into_iter().map(|link| link.url).collect();
         copy(console, urls.join("\n"));
     };
     let save = move |_| {
-        let mut table = csv_line(["url", "title", "description"]);
-        for link in untrack(export_links) {
-            let (title, description) = (
-                link.title.unwrap_or_default(),
-                link.description.unwrap_or_default(),
-            );
-            table.push_str(&csv_line([link.url.as_str(), &title, &description]));
-        }
+        let table = csv_of(untrack(|| selection.export_links()));
         if browser::download("map.csv", "text/csv", &table).is_none() {
             console.notify(text::NOT_SAVED);
         }
@@ -128,8 +153,8 @@ pub fn MapResult(
                     type="checkbox"
                     aria-label="Select all shown URLs"
                     disabled=move || rows.with(Vec::is_empty)
-                    prop:checked=all_selected
-                    on:change=toggle_all
+                    prop:checked=move || selection.is_all_selected()
+                    on:change=move |_| selection.toggle_all()
                 />
             </label>
             <FilterInput words=filter label="Filter URLs" placeholder="Filter by URL or title"/>
@@ -137,12 +162,12 @@ pub fn MapResult(
         <div role="tabpanel" id="found-panel" aria-labelledby=move || format!("found-{}", chosen.get())>
             {move || match (rows.with(Vec::is_empty), chosen.get()) {
                 (true, _) => view! { <p class="empty">{if total == 0 { text::MAP_NO_URLS } else { text::NO_FILTER_MATCH }}</p> }.into_any(),
-                (false, "tree") => view! { <Tree tree chosen=opened label="URLs by path; press Space to select" ticked=selected/> }.into_any(),
-                (false, _) => view! { <UrlList links rows selected/> }.into_any(),
+                (false, "tree") => view! { <Tree tree chosen=opened label="URLs by path; press Space to select" ticked=selection.selected/> }.into_any(),
+                (false, _) => view! { <UrlList selection/> }.into_any(),
             }}
         </div>
         <div class="card-foot found-foot stay">
-            <SelectionActions selected links/>
+            <SelectionActions selection/>
             <span class="hint top-opt">{is_kept.then_some(text::RESULT_KEPT)}</span>
             <span class="grow"></span>
             <button class="btn small quiet" on:click=copy_all>
@@ -161,20 +186,25 @@ fn matches(link: &MapLink, filter: &str) -> bool {
     has(&link.url) || link.title.as_deref().is_some_and(has)
 }
 
-fn toggle(selected: RwSignal<HashSet<usize>>, at: usize) {
-    selected.update(|selected| {
-        if !selected.remove(&at) {
-            selected.insert(at);
-        }
-    });
+fn csv_of(links: Vec<MapLink>) -> String {
+    let mut table = csv_line(["url", "title", "description"]);
+    for link in links {
+        let (title, description) = (
+            link.title.unwrap_or_default(),
+            link.description.unwrap_or_default(),
+        );
+        table.push_str(&csv_line([link.url.as_str(), &title, &description]));
+    }
+    table
 }
 
 #[component]
-fn UrlList(
-    links: StoredValue<Arc<Vec<MapLink>>>,
-    rows: Memo<Vec<usize>>,
-    selected: RwSignal<HashSet<usize>>,
-) -> impl IntoView {
+fn UrlList(selection: UrlSelection) -> impl IntoView {
+    let UrlSelection {
+        links,
+        rows,
+        selected,
+    } = selection;
     let scroll = VirtualScroll::new(false);
     let range = scroll.range();
     let cursor = RwSignal::new(None::<usize>);
@@ -185,10 +215,9 @@ fn UrlList(
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
         if event.key() == " " {
             event.prevent_default();
-            cursor
-                .get_untracked()
-                .into_iter()
-                .for_each(|at| toggle(selected, at));
+            if let Some(at) = cursor.get_untracked() {
+                selection.toggle(at);
+            }
         } else if let Some(next) = scroll.step(&event.key(), position, last) {
             event.prevent_default();
             cursor.set(rows.with_untracked(|rows| rows.get(next).copied()));
@@ -211,7 +240,7 @@ fn UrlList(
                 style:top=format!("{}px", row_index as f64 * ROW_PX)
                 on:click=move |_| {
                     cursor.set(Some(at));
-                    toggle(selected, at);
+                    selection.toggle(at);
                 }
             >
                 <span class="box" class:on=is_selected aria-hidden="true"></span>
@@ -246,64 +275,33 @@ fn UrlList(
 
 /// Renders the actions for the selected URLs.
 #[component]
-fn SelectionActions(
-    selected: RwSignal<HashSet<usize>>,
-    links: StoredValue<Arc<Vec<MapLink>>>,
-) -> impl IntoView {
+fn SelectionActions(selection: UrlSelection) -> impl IntoView {
     let console = Console::get();
-    let navigate = StoredValue::new_local(use_navigate());
-    let busy = RwSignal::new(false);
-    let count = move || selected.with(HashSet::len);
-    let only_url = move || {
-        let at = selected.with(|selected| {
-            (selected.len() == 1)
-                .then(|| selected.iter().next().copied())
-                .flatten()
-        });
-        at.map(|at| links.with_value(|links| links[at].url.clone()))
-    };
-    let form_href = move |screen: Screen, url: String| {
-        let url = String::from(js_sys::encode_uri_component(&url));
-        format!("{}?url={url}", screen.href())
-    };
+    let follow_up = FollowUp::new();
     let start_batch = move |_| {
-        if busy.get_untracked() {
-            return;
-        }
-        let mut indexes: Vec<usize> = selected.with_untracked(|selected| selected.iter().copied().collect());
-        indexes.sort_unstable();
-        let urls = links.with_value(|links| {
-            let urls = indexes.iter().map(|at| links[*at].url.as_str());
-            urls.filter_map(|url| TargetUrl::parse(url).ok())
-                .collect::<Vec<_>>()
-        });
-        busy.set(true);
-        spawn_local(async move {
-            let request = BatchScrapeRequest::new(urls);
-            match console.client().start_batch_scrape(&request).await {
-                Ok(started) => {
-                    let id = started.id.to_string();
-                    request_history::save(&id, serde_json::to_value(&request).unwrap_or_default());
-                    console.notify("Batch started");
-                    navigate.try_with_value(|navigate| navigate(&route::job_path(&id), Default::default()));
-                }
-                Err(error) => console.notify_error(&error),
-            }
-            busy.try_set(false);
-        });
+        let links = untrack(|| selection.selected_links());
+        let urls = links.iter().filter_map(|link| TargetUrl::parse(&link.url).ok());
+        let request = BatchScrapeRequest::new(urls.collect::<Vec<_>>());
+        let body = serde_json::to_value(&request).unwrap_or_default();
+        let start = async move { start_job(console, StatusPath::BatchScrape, &body).await };
+        follow_up.run(start, "Batch started".to_owned());
     };
-    move || match (count(), only_url()) {
-        (0, _) => view! { <span>{text::MAP_SELECT}</span> }.into_any(),
-        (1, Some(url)) => view! {
-            <a class="btn small" href=form_href(Screen::Scrape, url.clone())>"Scrape URL"</a>
-            <a class="btn small" href=form_href(Screen::Crawl, url)>"Crawl from URL"</a>
+    let actions_for = move |link: MapLink| {
+        view! {
+            <a class="btn small" href=Screen::Scrape.href_with("url", &link.url)>"Scrape URL"</a>
+            <a class="btn small" href=Screen::Crawl.href_with("url", &link.url)>"Crawl from URL"</a>
         }
-        .into_any(),
-        (count, _) => view! {
-            <button class="btn small" aria-disabled=move || busy.get().to_string() on:click=start_batch>
+    };
+    move || {
+        match selection.selected.with(HashSet::len) {
+        0 => view! { <span>{text::MAP_SELECT}</span> }.into_any(),
+        1 => selection.selected_links().pop().map(actions_for).into_any(),
+        count => view! {
+            <button class="btn small" aria-disabled=move || follow_up.busy.get().to_string() on:click=start_batch>
                 {format!("Batch scrape {} URLs", display::count(count as u64))}
             </button>
         }
         .into_any(),
+    }
     }
 }

@@ -1,13 +1,16 @@
-//! A job that is started from the screen of another one, and opened.
+//! A job that is started from the result of another request, and opened.
 
+use harvestman_client::ClientError;
+use harvestman_core::api::job::StatusPath;
+use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, Wire};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
+use serde_json::Value;
 
 use crate::console::Console;
-use crate::job_feed::JobFeed;
-use crate::{display, request_history, route};
+use crate::{request_history, route};
 
 /// Opens the screen of the job with this id.
 type Open = Box<dyn Fn(&str)>;
@@ -34,8 +37,13 @@ impl FollowUp {
     }
 
     /// Awaits the id of the job that `start` creates, shows the toast `started` and opens the job. An error message
-    /// goes to `failed`.
-    pub fn run(
+    /// is another toast.
+    pub fn run(self, start: impl Future<Output = Result<String, String>> + 'static, started: String) {
+        self.run_or(start, started, move |message| self.console.notify(message));
+    }
+
+    /// Like [`FollowUp::run`], but an error message goes to `failed`.
+    pub fn run_or(
         self,
         start: impl Future<Output = Result<String, String>> + 'static,
         started: String,
@@ -58,40 +66,28 @@ impl FollowUp {
     }
 }
 
-/// Renders the button that continues an ended crawl, if it has left URLs.
-#[component]
-pub fn ContinueCrawl(feed: JobFeed) -> impl IntoView {
-    let console = Console::get();
-    let follow_up = FollowUp::new();
-    let left = move || feed.urls_left.get();
-    let title = move || {
-        let urls = display::plural(left(), "URL", "URLs");
-        format!("Starts a crawl with the same settings from the {urls} that were found but not fetched")
+/// Starts a job with a body and returns its id.
+///
+/// # Errors
+/// Returns the error message of the validation or of the server.
+pub async fn start_job(console: Console, path: StatusPath, body: &Value) -> Result<String, String> {
+    let client = console.client();
+    let refused = |error: ApiError| match error.details {
+        Some(details) => format!("{} {details}", error.message),
+        None => error.message,
     };
-    let run = move |_| {
-        let start = async move {
-            let id = console.client().continue_crawl(feed.id).await;
-            let id = id.map_err(|error| console.report(&error))?;
-            if let Some(request) = request_history::request_of(&feed.id.to_string()) {
-                request_history::save(&id.to_string(), request);
-            }
-            Ok(id.to_string())
-        };
-        follow_up.run(start, "Crawl continued".to_owned(), move |message| {
-            console.notify(message)
-        });
+    let failed = |error: ClientError| console.report(&error);
+    let id = match path {
+        StatusPath::Crawl => {
+            let request = CrawlRequest::from_value(body.clone()).map_err(refused)?;
+            client.start_crawl(&request).await.map_err(failed)?.id.to_string()
+        }
+        StatusPath::BatchScrape => {
+            let request = BatchScrapeRequest::from_value(body.clone()).map_err(refused)?;
+            let started = client.start_batch_scrape(&request).await.map_err(failed)?;
+            started.id.to_string()
+        }
     };
-    view! {
-        <Show when=move || left() != 0>
-            <button
-                class="btn"
-                title=title
-                aria-disabled=move || follow_up.busy.get().to_string()
-                on:click=run
-            >
-                "Continue crawl"
-            </button>
-        </Show>
-    }
-    .into_any()
+    request_history::save(&id, body.clone());
+    Ok(id)
 }

@@ -122,64 +122,16 @@ pub fn Viewer(
         }
         tabs
     });
-    // The tab that the user chose, which this document may not have.
-    let wanted = RwSignal::new(storage::read(LAST_TAB).unwrap_or_else(|| "rendered".to_owned()));
-    // The chosen tab, or the first one if this document does not have that part.
-    let open = Memo::new(move |_| {
-        tabs.with(|tabs| {
-            let tab = wanted.with(|wanted| tabs.iter().find(|tab| tab.id == wanted));
-            tab.or(tabs.first()).map_or("json", |tab| tab.id)
-        })
-    });
-    let selected = RwSignal::new(open.get_untracked());
-    Effect::new(move |_| {
-        let open = open.get();
-        if selected.get_untracked() != open {
-            selected.set(open);
-        }
-    });
-    Effect::new(move |_| {
-        let now = selected.get();
-        // Only the user selects another tab than the open one.
-        if now != open.get_untracked() {
-            wanted.set(now.to_owned());
-            // The comparison costs a scrape, so the user starts it for each page.
-            if now != "removed" {
-                storage::write(LAST_TAB, &now);
-            }
-        }
-    });
+    let (selected, open) = tab_signals(tabs);
     let text_of_tab = move || {
-        let id = match open.get_untracked() {
-            "rendered" | "removed" => "markdown",
-            open => open,
-        };
+        let id = source_of(open.get_untracked());
         document
             .with_untracked(|document| document.as_deref().and_then(|document| tab_text(document, id)))
             .unwrap_or_default()
     };
     let save = move |()| {
-        let (ending, kind) = match open.get_untracked() {
-            "rendered" | "removed" | "markdown" => ("md", "text/markdown"),
-            "html" | "rawHtml" => ("html", "text/html"),
-            "links" | "images" | "summary" | "answer" | "highlights" | "rawBase64" | "screenshot" => {
-                ("txt", "text/plain")
-            }
-            _ => ("json", "application/json"),
-        };
-        let name = document
-            .with_untracked(|document| document.as_deref().map(file_name))
-            .unwrap_or_default();
-        let text = text_of_tab();
-        let saved = match image_of(&text).filter(|_| open.get_untracked() == "screenshot") {
-            Some((kind, image)) => {
-                let parts = FileParts::default();
-                parts.push_bytes(&image);
-                parts.save(&format!("{name}.{kind}"), &format!("image/{kind}"))
-            }
-            None => browser::download(&format!("{name}.{ending}"), kind, &text),
-        };
-        if saved.is_none() {
+        let name = document.with_untracked(|document| document.as_deref().map(file_name));
+        if save_file(&name.unwrap_or_default(), open.get_untracked(), &text_of_tab()).is_none() {
             console.notify(text::NOT_SAVED);
         }
     };
@@ -212,8 +164,65 @@ pub fn Viewer(
     .into_any()
 }
 
+/// Returns the tab that the user selects, and the open one: the first if this document does not have that part.
+fn tab_signals(tabs: Memo<Vec<Tab>>) -> (RwSignal<&'static str>, Memo<&'static str>) {
+    // The tab that the user chose, which this document may not have.
+    let wanted = RwSignal::new(storage::read(LAST_TAB).unwrap_or_else(|| "rendered".to_owned()));
+    let open = Memo::new(move |_| {
+        tabs.with(|tabs| {
+            let tab = wanted.with(|wanted| tabs.iter().find(|tab| tab.id == wanted));
+            tab.or(tabs.first()).map_or("json", |tab| tab.id)
+        })
+    });
+    let selected = RwSignal::new(open.get_untracked());
+    Effect::new(move |_| {
+        let open = open.get();
+        if selected.get_untracked() != open {
+            selected.set(open);
+        }
+    });
+    Effect::new(move |_| {
+        let now = selected.get();
+        // Only the user selects another tab than the open one.
+        if now != open.get_untracked() {
+            wanted.set(now.to_owned());
+            // The comparison costs a scrape, so the user starts it for each page.
+            if now != "removed" {
+                storage::write(LAST_TAB, &now);
+            }
+        }
+    });
+    (selected, open)
+}
+
+/// Returns the part of the document that a tab shows.
+fn source_of(tab: &'static str) -> &'static str {
+    match tab {
+        "rendered" | "removed" => "markdown",
+        tab => tab,
+    }
+}
+
+/// Saves the text of a tab as a file; an image of this server as an image.
+fn save_file(name: &str, tab: &'static str, text: &str) -> Option<()> {
+    if let Some((kind, image)) = image_of(text).filter(|_| tab == "screenshot") {
+        let parts = FileParts::default();
+        parts.push_bytes(&image);
+        return parts.save(&format!("{name}.{kind}"), &format!("image/{kind}"));
+    }
+    let (ending, kind) = match source_of(tab) {
+        "markdown" => ("md", "text/markdown"),
+        "html" | "rawHtml" => ("html", "text/html"),
+        "links" | "images" | "summary" | "answer" | "highlights" | "rawBase64" | "screenshot" => {
+            ("txt", "text/plain")
+        }
+        _ => ("json", "application/json"),
+    };
+    browser::download(&format!("{name}.{ending}"), kind, text)
+}
+
 fn body(document: &Document, open: &'static str) -> AnyView {
-    let text = tab_text(document, if open == "rendered" { "markdown" } else { open }).unwrap_or_default();
+    let text = tab_text(document, source_of(open)).unwrap_or_default();
     match open {
         "rendered" => {
             let rendered = render(&text);

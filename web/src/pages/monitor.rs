@@ -1,7 +1,7 @@
 //! One monitor: its schedule and goal, the timeline of its checks, and the pages of the selected check with their
 //! differences. The selected check is in the URL.
 
-use harvestman_client::ClientError;
+use harvestman_client::{Client, ClientError};
 use harvestman_core::api::monitor::{ListQuery, MonitorChange, MonitorSwitch};
 use harvestman_core::api::monitor_response::{Check, CheckStatus, Monitor, MonitorStatus};
 use leptos::prelude::*;
@@ -82,10 +82,14 @@ impl MonitorState {
         Ok((client.monitor(id).await?, client.monitor_checks(id, query).await?))
     }
 
-    /// Runs an action on the monitor, then reloads it.
-    fn act(self, done: &'static str, action: impl Future<Output = Result<(), ClientError>> + 'static) {
+    /// Runs an action on the monitor with its id, then reloads it.
+    fn act(
+        self,
+        done: &'static str,
+        action: impl AsyncFnOnce(Client, String) -> Result<(), ClientError> + 'static,
+    ) {
         spawn_local(async move {
-            match action.await {
+            match action(self.console.client(), self.id.get_value()).await {
                 Ok(()) => {
                     self.console.notify(done);
                     self.load().await;
@@ -227,9 +231,8 @@ fn Actions(known: MonitorState, editing: RwSignal<bool>) -> impl IntoView {
     let state = Memo::new(move |_| known.monitor().map(|monitor| monitor.status));
     let is_active = move || state.get() == Some(MonitorStatus::Active);
     let run = move |_| {
-        known.act("Check started", async move {
-            let id = known.id.get_value();
-            console.client().run_monitor(&id).await.map(drop)
+        known.act("Check started", async |client, id| {
+            client.run_monitor(&id).await.map(drop)
         });
     };
     let switch = move |_| {
@@ -241,9 +244,8 @@ fn Actions(known: MonitorState, editing: RwSignal<bool>) -> impl IntoView {
             status: Some(status),
             ..MonitorChange::default()
         };
-        known.act(done, async move {
-            let id = known.id.get_value();
-            console.client().update_monitor(&id, &change).await.map(drop)
+        known.act(done, async move |client, id| {
+            client.update_monitor(&id, &change).await.map(drop)
         });
     };
     let on_confirm = Callback::new(move |()| {

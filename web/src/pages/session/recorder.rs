@@ -13,8 +13,7 @@ use crate::components::code::{Code, copy};
 use crate::components::icon::Glyph;
 use crate::draft::Endpoint;
 use crate::recording::{self, Step};
-use crate::route::Screen;
-use crate::{browser, highlight, storage, text};
+use crate::{browser, highlight, text};
 
 /// State of the recorder.
 #[derive(Clone, Copy)]
@@ -24,6 +23,8 @@ pub struct Recording {
     /// Whether the next click picks an element.
     picking: RwSignal<bool>,
     steps: RwSignal<Vec<Step>>,
+    /// Whether the steps are shown as code.
+    as_code: RwSignal<bool>,
     /// URL of the page that the steps began on; empty for an empty page.
     start: RwSignal<String>,
     /// Selector of the picked element.
@@ -46,6 +47,7 @@ impl Recording {
             recording: RwSignal::new(false),
             picking: RwSignal::new(false),
             steps: RwSignal::new(Vec::new()),
+            as_code: RwSignal::new(false),
             start: RwSignal::new(String::new()),
             selector: RwSignal::new(String::new()),
         };
@@ -98,42 +100,30 @@ fn post(kind: &str, on: bool) -> Option<()> {
     post.call2(&view, &message, &origin).ok().map(drop)
 }
 
+/// Switches recording or picking. Taking control loads another view, which receives the switches when it has loaded.
+fn toggle(screen: SessionScreen, switch: RwSignal<bool>) {
+    switch.update(|on| *on = !*on);
+    match switch.get_untracked() && !screen.has_control.get_untracked() {
+        true => screen.has_control.set(true),
+        false => screen.recorder.sync(),
+    }
+}
+
 /// Renders the panel of the recorder.
 #[component]
 pub fn Recorder(screen: SessionScreen) -> impl IntoView {
     let Recording {
         recording,
-        picking,
         steps,
         start,
-        selector,
+        ..
     } = screen.recorder;
-    let as_code = RwSignal::new(false);
-    let code = Memo::new(move |_| {
-        steps.with(|steps| match as_code.get() {
-            true => recording::playwright(steps),
-            false => serde_json::to_string_pretty(&recording::actions(steps)).unwrap_or_default(),
-        })
-    });
-    let html = Signal::derive(move || match as_code.get() {
-        true => code.with(|code| highlight::code(code)),
-        false => code.with(|code| highlight::json(code)),
-    });
-    let is_off = move || screen.state.get() != State::Live;
-    // Taking control loads another view, which receives the switches when it has loaded.
-    let set = move |signal: RwSignal<bool>, on: bool| {
-        signal.set(on);
-        match on && !screen.has_control.get_untracked() {
-            true => screen.has_control.set(true),
-            false => screen.recorder.sync(),
-        }
-    };
     let navigate = StoredValue::new_local(use_navigate());
     let use_in_scrape = move |_| {
         let start = start.get_untracked();
         let body = steps.with_untracked(|steps| recording::scrape(&start, steps));
-        storage::write_of_tab(Endpoint::Scrape.draft_name(), &body);
-        navigate.with_value(|navigate| navigate(Screen::Scrape.path(), Default::default()));
+        let path = Endpoint::Scrape.fill_form(&body);
+        navigate.with_value(|navigate| navigate(path, Default::default()));
     };
     let clear = move |_| {
         steps.set(Vec::new());
@@ -141,26 +131,14 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
         screen.recorder.sync();
     };
     let has_steps = move || steps.with(|steps| !steps.is_empty());
-    let choice = move |label: &'static str, is_code: bool| {
-        view! {
-            <button
-                type="button"
-                class="btn small"
-                aria-pressed=move || (as_code.get() == is_code).to_string()
-                on:click=move |_| as_code.set(is_code)
-            >
-                {label}
-            </button>
-        }
-    };
     view! {
         <div class="pad gap recorder">
             <p class="send">
                 <button
                     type="button"
                     class="btn primary"
-                    disabled=is_off
-                    on:click=move |_| set(recording, !recording.get_untracked())
+                    disabled=move || screen.state.get() != State::Live
+                    on:click=move |_| toggle(screen, recording)
                 >
                     {move || if recording.get() { "Stop recording" } else { "Start recording" }}
                 </button>
@@ -174,39 +152,84 @@ pub fn Recorder(screen: SessionScreen) -> impl IntoView {
                 </Show>
             </p>
             <Show when=has_steps fallback=|| view! { <p class="hint">{text::RECORDER_EMPTY}</p> }>
-                <div class="send" role="group" aria-label="Step format">
-                    {choice("Actions", false)}
-                    {choice("Playwright", true)}
-                    <span class="grow"></span>
-                    <IconButton label="Copy steps" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, code.get_untracked()))/>
-                </div>
-                <Code html label="Recorded steps" wrap=true/>
+                <Steps screen/>
             </Show>
-            <div class="field">
-                <label class="field-name" for="picked-selector">"Selector"</label>
-                <p class="send">
-                    <input
-                        class="input mono grow"
-                        id="picked-selector"
-                        type="text"
-                        spellcheck="false"
-                        placeholder="#id"
-                        bind:value=selector
-                    />
-                    <button
-                        type="button"
-                        class="btn"
-                        disabled=is_off
-                        on:click=move |_| set(picking, !picking.get_untracked())
-                    >
-                        {move || if picking.get() { "Cancel picking" } else { "Pick element" }}
-                    </button>
-                    <IconButton label="Copy selector" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, selector.get_untracked()))/>
-                </p>
-                <p class="hint" role="status">
-                    {move || if picking.get() { text::PICKING } else { text::SELECTOR_HELP }}
-                </p>
-            </div>
+            <SelectorPicker screen/>
+        </div>
+    }
+    .into_any()
+}
+
+/// Renders the recorded steps, as actions or as code.
+#[component]
+fn Steps(screen: SessionScreen) -> impl IntoView {
+    let steps = screen.recorder.steps;
+    let as_code = screen.recorder.as_code;
+    let code = Memo::new(move |_| {
+        steps.with(|steps| match as_code.get() {
+            true => recording::playwright(steps),
+            false => serde_json::to_string_pretty(&recording::actions(steps)).unwrap_or_default(),
+        })
+    });
+    let html = Signal::derive(move || match as_code.get() {
+        true => code.with(|code| highlight::code(code)),
+        false => code.with(|code| highlight::json(code)),
+    });
+    let choice = move |label: &'static str, is_code: bool| {
+        view! {
+            <button
+                type="button"
+                class="btn small"
+                aria-pressed=move || (as_code.get() == is_code).to_string()
+                on:click=move |_| as_code.set(is_code)
+            >
+                {label}
+            </button>
+        }
+    };
+    view! {
+        <div class="send" role="group" aria-label="Step format">
+            {choice("Actions", false)}
+            {choice("Playwright", true)}
+            <span class="grow"></span>
+            <IconButton label="Copy steps" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, code.get_untracked()))/>
+        </div>
+        <Code html label="Recorded steps" wrap=true/>
+    }
+    .into_any()
+}
+
+/// Renders the selector of the picked element.
+#[component]
+fn SelectorPicker(screen: SessionScreen) -> impl IntoView {
+    let Recording {
+        picking, selector, ..
+    } = screen.recorder;
+    view! {
+        <div class="field">
+            <label class="field-name" for="picked-selector">"Selector"</label>
+            <p class="send">
+                <input
+                    class="input mono grow"
+                    id="picked-selector"
+                    type="text"
+                    spellcheck="false"
+                    placeholder="#id"
+                    bind:value=selector
+                />
+                <button
+                    type="button"
+                    class="btn"
+                    disabled=move || screen.state.get() != State::Live
+                    on:click=move |_| toggle(screen, picking)
+                >
+                    {move || if picking.get() { "Cancel picking" } else { "Pick element" }}
+                </button>
+                <IconButton label="Copy selector" glyph=Glyph::Copy on_click=Callback::new(move |()| copy(screen.console, selector.get_untracked()))/>
+            </p>
+            <p class="hint" role="status">
+                {move || if picking.get() { text::PICKING } else { text::SELECTOR_HELP }}
+            </p>
         </div>
     }
     .into_any()

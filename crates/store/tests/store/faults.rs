@@ -194,6 +194,16 @@ fn a_check_of_a_killed_server_is_free_at_once() {
     });
 }
 
+/// Opens a folder that must be refused and stay as it is. Returns the error.
+async fn refusal(folder: &TestFolder) -> StoreError {
+    let before = files(folder);
+    let Err(error) = folder.try_open().await else {
+        panic!("the folder must be refused")
+    };
+    assert_eq!(files(folder), before);
+    error
+}
+
 #[tokio::test]
 async fn a_damaged_file_is_reported_and_left_untouched() {
     let folder = TestFolder::new("damaged");
@@ -212,14 +222,10 @@ async fn a_damaged_file_is_reported_and_left_untouched() {
     std::fs::write(folder.database(), &bytes).unwrap();
     // State after a crash.
     std::fs::write(folder.path().join("harvestman.running"), b"").unwrap();
-    let before = files(&folder);
     for _ in 0..2 {
-        let Err(error) = folder.try_open().await else {
-            panic!("the damage must be detected")
-        };
+        let error = refusal(&folder).await;
         assert!(matches!(error, StoreError::Damaged(_)), "{error}");
         assert!(error.to_string().contains("harvestman.db"), "{error}");
-        assert_eq!(files(&folder), before);
     }
 }
 
@@ -253,12 +259,8 @@ async fn a_file_that_is_not_a_database_is_left_untouched() {
     let folder = TestFolder::new("garbage");
     std::fs::create_dir_all(folder.path()).unwrap();
     std::fs::write(folder.database(), "not a database at all, ".repeat(500)).unwrap();
-    let before = files(&folder);
-    let Err(error) = folder.try_open().await else {
-        panic!("the file is not a database")
-    };
+    let error = refusal(&folder).await;
     assert!(matches!(error, StoreError::Damaged(_)), "{error}");
-    assert_eq!(files(&folder), before);
 }
 
 #[tokio::test]
@@ -266,16 +268,12 @@ async fn a_newer_file_is_refused() {
     let folder = TestFolder::new("newer");
     folder.open().await.close().await.unwrap();
     tamper(&folder, "PRAGMA user_version = 99").await;
-    let before = files(&folder);
-    let Err(error) = folder.try_open().await else {
-        panic!("the schema is too new")
-    };
+    let error = refusal(&folder).await;
     assert!(
         matches!(error, StoreError::NewerSchema { found: 99, .. }),
         "{error}"
     );
     assert!(error.to_string().contains("start the newer server"), "{error}");
-    assert_eq!(files(&folder), before);
 }
 
 #[tokio::test]
@@ -283,12 +281,8 @@ async fn a_file_of_another_program_is_refused() {
     let folder = TestFolder::new("foreign");
     std::fs::create_dir_all(folder.path()).unwrap();
     tamper(&folder, "CREATE TABLE recipes (name TEXT)").await;
-    let before = files(&folder);
-    let Err(error) = folder.try_open().await else {
-        panic!("the file is of another program")
-    };
+    let error = refusal(&folder).await;
     assert!(matches!(error, StoreError::ForeignFile(_)), "{error}");
-    assert_eq!(files(&folder), before);
 }
 
 #[tokio::test]

@@ -45,6 +45,15 @@ pub(crate) async fn commit(store: &Store, lease: &Lease, batch: &Batch) -> Commi
     store.commit(lease, batch, NOW, LEASE_MS).await.unwrap()
 }
 
+/// Commits the first batch of an owner, which offers these URLs.
+pub(crate) async fn offer_first(store: &Store, lease: &Lease, paths: &[&str]) -> CommitResponse {
+    let first = Batch {
+        offers: offers(paths),
+        ..batch(1)
+    };
+    commit(store, lease, &first).await
+}
+
 pub(crate) async fn row(store: &Store, job: &NewJob) -> JobRow {
     store.job(job.team, job.id, NOW).await.unwrap().unwrap()
 }
@@ -149,15 +158,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
     );
     assert_eq!(store.load(&lease).await.unwrap(), Default::default());
 
-    let response = commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/", "/a"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    let response = offer_first(store, &lease, &["/", "/a"]).await;
     assert_eq!(
         (response.number, response.state, paths(&response)),
         (1, JobState::Running, vec!["/", "/a"])
@@ -215,15 +216,7 @@ pub(crate) async fn a_crawl_runs_from_lease_to_end(store: &Store) {
 pub(crate) async fn admission_never_exceeds_the_limit(store: &Store) {
     let job = crawl(team(store).await, 2);
     let lease = start(store, &job).await;
-    let response = commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2", "/3"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    let response = offer_first(store, &lease, &["/1", "/2", "/3"]).await;
     assert_eq!(paths(&response), ["/1", "/2"]);
     let second = Batch {
         settled: vec![page("/1"), failed("/2")],
@@ -285,15 +278,7 @@ pub(crate) async fn a_dropped_page_is_replaced_by_the_next_spare(store: &Store) 
 pub(crate) async fn a_known_url_is_never_admitted(store: &Store) {
     let job = crawl(team(store).await, 1);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/target", "/private", "/2"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/target", "/private", "/2"]).await;
     let second = Batch {
         settled: vec![dropped("/1")],
         offers: offers(&["/1", "/elsewhere"]),
@@ -324,15 +309,7 @@ pub(crate) async fn a_known_url_is_never_admitted(store: &Store) {
 pub(crate) async fn a_job_does_not_end_while_urls_are_open(store: &Store) {
     let job = crawl(team(store).await, 1);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/2"]).await;
     let early = Batch {
         settled: vec![dropped("/1")],
         end: Some(JobEnd::Completed),
@@ -365,15 +342,7 @@ pub(crate) async fn a_job_does_not_end_while_urls_are_open(store: &Store) {
 pub(crate) async fn a_page_of_a_url_that_is_not_open_is_ignored(store: &Store) {
     let job = crawl(team(store).await, 5);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/2"]).await;
     let twice = Batch {
         settled: vec![page("/1"), page("/1"), page("/never offered")],
         ..batch(2)
@@ -575,15 +544,7 @@ pub(crate) async fn a_crawl_whose_start_page_failed_is_continued_from_there(stor
 pub(crate) async fn a_failed_crawl_stores_its_error(store: &Store) {
     let job = crawl(team(store).await, 3);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/"]).await;
     let end = JobEnd::Failed {
         error: "the start page cannot be reached".into(),
     };

@@ -9,8 +9,8 @@ use harvestman_store::{
     AttemptEnd, DeliveryLog, DeliveryQuery, DueEvent, EventSubject, NewJob, Store, WebhookEvents,
 };
 
-use super::chapters_of_crawls::{commit, start, team};
-use crate::fixtures::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, offers, page, url};
+use super::chapters_of_crawls::{commit, offer_first, start, team};
+use crate::fixtures::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, page, url};
 
 const HOLD_MS: u64 = 30_000;
 
@@ -66,15 +66,7 @@ pub(crate) async fn events_are_delivered_in_order(store: &Store) {
     let lease = start(store, &job).await;
     assert_eq!(store.next_event_at(NOW).await.unwrap(), Some(NOW));
     assert!(store.due_work(NOW).await.unwrap().events);
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/2"]).await;
     let last = Batch {
         settled: vec![page("/1"), failed("/2")],
         end: Some(JobEnd::Completed),
@@ -252,15 +244,7 @@ pub(crate) async fn only_subscribed_events_are_stored(store: &Store) {
         ..crawl_with_events(team(store).await, 5)
     };
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1"]).await;
     let last = Batch {
         settled: vec![page("/1")],
         end: Some(JobEnd::Completed),

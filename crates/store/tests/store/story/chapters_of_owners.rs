@@ -3,7 +3,7 @@
 use harvestman_core::crawl::{Batch, JobEnd, JobState, ProcessingCounts, Progress};
 use harvestman_store::{CancelOutcome, CommitError, JobStatus, Store};
 
-use super::chapters_of_crawls::{commit, row, start, take, team};
+use super::chapters_of_crawls::{commit, offer_first, row, start, take, team};
 use crate::fixtures::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, room, url};
 
 pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
@@ -158,15 +158,7 @@ pub(crate) async fn a_new_owner_loads_everything(store: &Store) {
 pub(crate) async fn a_cancelled_job_does_not_change(store: &Store) {
     let job = crawl(team(store).await, 3);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2", "/3", "/4"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/2", "/3", "/4"]).await;
     commit(
         store,
         &lease,

@@ -6,7 +6,7 @@ use harvestman_core::crawl::{Batch, JobEnd, SettledOutcome};
 use harvestman_core::ids::{JobId, ScrapeId};
 use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, StoredScrape, new_id};
 
-use super::chapters_of_crawls::{commit, row, start, team};
+use super::chapters_of_crawls::{commit, offer_first, row, start, team};
 use crate::fixtures::{
     NOW, RETENTION_MS, batch, crawl, crawl_with_events, document, failed, found, key, later, new_job, offer,
     offers, page, page_error, page_with, settled, url,
@@ -15,15 +15,7 @@ use crate::fixtures::{
 pub(crate) async fn document_chunks_are_limited_by_bytes(store: &Store) {
     let job = crawl(team(store).await, 10);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2", "/3", "/4"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/2", "/3", "/4"]).await;
     // The third is larger than a chunk, but compresses to almost nothing.
     let large = "x".repeat(5000);
     let pages = vec![page("/1"), page("/2"), page_with("/3", &large, 1), page("/4")];
@@ -125,15 +117,7 @@ pub(crate) async fn found_on_is_the_page_of_the_first_offer(store: &Store) {
 pub(crate) async fn errors_are_listed_in_order(store: &Store) {
     let job = crawl(team(store).await, 10);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: offers(&["/1", "/2"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    offer_first(store, &lease, &["/1", "/2"]).await;
     let (first, second) = (
         page_error(ErrorCode::ScrapeTimeout),
         page_error(ErrorCode::OutOfScope),

@@ -2,13 +2,13 @@
 //! the whole domain, sitemaps, delays. Ignores what it does not understand, and never proposes options that a crawl
 //! would reject, whether they come from the rules or from a model.
 
-mod accepted;
+mod proposal;
 mod words;
 
 use serde_json::Value;
 use url::Url;
 
-pub use accepted::proposal_schema;
+pub use proposal::proposal_schema;
 
 use crate::api::crawl::{CrawlRequest, EnabledOptions, SitemapMode};
 use crate::api::error::ApiError;
@@ -18,7 +18,7 @@ use crate::api::params_preview::{CrawlParams, ParamsPreview, ParamsPreviewReques
 use crate::limits::{MAX_CRAWL_DELAY_S, MAX_PATTERN_CHARS, MAX_PROPOSED_PATTERNS};
 use crate::scope::{Scope, site_of};
 
-use accepted::own_path;
+use proposal::own_path;
 use words::{Word, words};
 
 const NO_OPTIONS: &str = "No option could be derived from the prompt. Without a language model, this server \
@@ -83,7 +83,7 @@ impl ParamsPreview {
     pub fn from_prompt(request: &ParamsPreviewRequest, enabled: EnabledOptions) -> Self {
         let derived = propose(&request.url.url, request.url.as_sent(), &request.prompt);
         let (mut data, ignored) = match serde_json::to_value(&derived) {
-            Ok(Value::Object(proposal)) => CrawlParams::accepted(&request.url, &proposal, enabled),
+            Ok(Value::Object(proposal)) => CrawlParams::accept(&request.url, &proposal, enabled),
             _ => (without_options(request.url.as_sent()), Vec::new()),
         };
         data.max_depth = derived.max_depth;
@@ -100,7 +100,7 @@ impl ParamsPreview {
         proposal: &Value,
         enabled: EnabledOptions,
     ) -> Option<Self> {
-        let (data, ignored) = CrawlParams::accepted(&request.url, proposal.as_object()?, enabled);
+        let (data, ignored) = CrawlParams::accept(&request.url, proposal.as_object()?, enabled);
         let preview = Self::new(data, &ignored);
         (preview.data != without_options(request.url.as_sent())).then_some(preview)
     }

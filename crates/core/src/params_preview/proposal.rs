@@ -26,29 +26,29 @@ pub fn proposal_schema() -> Value {
 
 impl CrawlParams {
     /// Returns the options of a proposal that a crawl of `start` accepts, and the names of the others.
-    pub fn accepted(
+    pub fn accept(
         start: &TargetUrl,
         proposal: &Map<String, Value>,
         enabled: EnabledOptions,
     ) -> (Self, Vec<String>) {
-        let mut taken = Map::new();
+        let mut accepted = Map::new();
         let mut refused = Vec::new();
         for (name, value) in proposal {
             let value = whole_seconds(name, value);
             if value.is_null() || !PROPOSABLE.contains(&name.as_str()) {
                 continue;
             }
-            taken.insert(name.clone(), value);
-            if check(start, &taken, enabled).is_err() {
-                taken.remove(name);
+            accepted.insert(name.clone(), value);
+            if check(start, &accepted, enabled).is_err() {
+                accepted.remove(name);
                 refused.push(name.clone());
             }
         }
-        if let Some(name) = admit_start(start, &mut taken) {
+        if let Some(name) = admit_start(start, &mut accepted) {
             refused.push(name);
         }
-        taken.insert("url".to_owned(), start.as_sent().into());
-        let params = serde_json::from_value(Value::Object(taken));
+        accepted.insert("url".to_owned(), start.as_sent().into());
+        let params = serde_json::from_value(Value::Object(accepted));
         (params.expect("each value was read as a crawl reads it"), refused)
     }
 }
@@ -63,10 +63,10 @@ fn whole_seconds(name: &str, value: &Value) -> Value {
 
 fn check(
     start: &TargetUrl,
-    taken: &Map<String, Value>,
+    accepted: &Map<String, Value>,
     enabled: EnabledOptions,
 ) -> Result<CrawlRequest, ApiError> {
-    let mut body = taken.clone();
+    let mut body = accepted.clone();
     body.insert("url".to_owned(), start.as_sent().into());
     let request = CrawlRequest::from_value(Value::Object(body))?;
     Scope::compile(&request)?;
@@ -75,22 +75,22 @@ fn check(
 }
 
 /// Changes the patterns so that the start page passes them. Returns the name of an option that had to be removed.
-fn admit_start(start: &TargetUrl, taken: &mut Map<String, Value>) -> Option<String> {
-    let passes = |taken: &Map<String, Value>| {
-        check(start, taken, EVERYTHING)
+fn admit_start(start: &TargetUrl, accepted: &mut Map<String, Value>) -> Option<String> {
+    let passes = |accepted: &Map<String, Value>| {
+        check(start, accepted, EVERYTHING)
             .and_then(|request| Scope::compile(&request))
             .is_ok_and(|scope| scope.judge_page(&start.url, 0) == Verdict::Admit)
     };
-    if passes(taken) {
+    if passes(accepted) {
         return None;
     }
-    if let Some(Value::Array(include)) = taken.get_mut("includePaths") {
+    if let Some(Value::Array(include)) = accepted.get_mut("includePaths") {
         include.insert(0, own_path(start.url.path()).into());
-        if passes(taken) {
+        if passes(accepted) {
             return None;
         }
     }
-    taken.remove("excludePaths").map(|_| "excludePaths".to_owned())
+    accepted.remove("excludePaths").map(|_| "excludePaths".to_owned())
 }
 
 /// Permissions were checked before.
@@ -112,7 +112,7 @@ mod tests {
     fn check(proposal: Value, expected: Value, refused: &[&str]) {
         let start = TargetUrl::parse("https://site.test/start").unwrap();
         let proposal = proposal.as_object().unwrap();
-        let (params, names) = CrawlParams::accepted(&start, proposal, EnabledOptions::default());
+        let (params, names) = CrawlParams::accept(&start, proposal, EnabledOptions::default());
         let mut params = serde_json::to_value(params).unwrap();
         assert_eq!(
             params.as_object_mut().unwrap().remove("url"),

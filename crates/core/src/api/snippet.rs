@@ -177,25 +177,20 @@ const JSON: Dialect = Dialect {
     string: json_string,
 };
 const JAVASCRIPT: Dialect = Dialect {
-    indent: "  ",
     bare_keys: true,
     trailing_comma: true,
-    constants: ["null", "true", "false"],
-    string: json_string,
+    ..JSON
 };
 const PYTHON: Dialect = Dialect {
     indent: "    ",
-    bare_keys: false,
     trailing_comma: true,
     constants: ["None", "True", "False"],
-    string: json_string,
+    ..JSON
 };
 const RUST: Dialect = Dialect {
     indent: "    ",
-    bare_keys: false,
-    trailing_comma: false,
-    constants: ["null", "true", "false"],
     string: rust_string,
+    ..JSON
 };
 
 /// Maximum characters of a list that is written on one line.

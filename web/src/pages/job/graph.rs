@@ -8,25 +8,23 @@ use harvestman_core::link_graph::LinkGraph;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use wasm_bindgen::JsCast;
-use web_sys::{
-    CanvasRenderingContext2d, HtmlCanvasElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent,
-};
+use web_sys::{KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 
 use crate::browser::SchemeObserver;
 use crate::components::notice::{problem_in_card, skeleton};
 use crate::console::Console;
 use crate::graph_layout::positions;
 use crate::job_feed::JobFeed;
-use crate::limits::GRAPH_LINKS;
 use crate::{display, text};
+
+mod paint;
+
+use paint::paint;
 
 /// Maximum distance of a click from a page, CSS px.
 const CLICK_RADIUS: f64 = 10.0;
 const ZOOM_STEP: f64 = 1.3;
 const ZOOM_RANGE: std::ops::RangeInclusive<f64> = 0.02..=6.0;
-/// Most links of a page that are drawn without transparency.
-const HUB_LINKS: f64 = 40.0;
 /// Distance that an arrow key moves the view, CSS px.
 const PAN: f64 = 60.0;
 
@@ -407,118 +405,4 @@ fn GraphCanvas(feed: JobFeed, open: RwSignal<Option<u64>>, drawing: Arc<Drawing>
         </div>
     }
     .into_any()
-}
-
-/// Colors for drawing, from the style sheet.
-struct Colors {
-    ink: String,
-    line: String,
-    accent: String,
-}
-
-impl Colors {
-    /// Reads the colors from CSS properties of the canvas, which are resolved for the current color scheme.
-    fn of(canvas: &HtmlCanvasElement) -> Option<Self> {
-        let style = window().get_computed_style(canvas).ok().flatten()?;
-        let color = |name: &str| style.get_property_value(name).ok();
-        Some(Self {
-            ink: color("color")?,
-            line: color("border-top-color")?,
-            accent: color("caret-color")?,
-        })
-    }
-}
-
-fn paint(
-    canvas: &HtmlCanvasElement,
-    drawing: &Drawing,
-    viewport: Viewport,
-    open: Option<usize>,
-    hovered: Option<usize>,
-) -> Option<()> {
-    let (width, height) = (
-        f64::from(canvas.client_width()),
-        f64::from(canvas.client_height()),
-    );
-    let ratio = window().device_pixel_ratio();
-    let (wide, high) = ((width * ratio) as u32, (height * ratio) as u32);
-    if (canvas.width(), canvas.height()) != (wide, high) {
-        canvas.set_width(wide);
-        canvas.set_height(high);
-    }
-    let context: CanvasRenderingContext2d = canvas.get_context("2d").ok().flatten()?.dyn_into().ok()?;
-    let colors = Colors::of(canvas)?;
-    context.set_transform(ratio, 0.0, 0.0, ratio, 0.0, 0.0).ok()?;
-    context.clear_rect(0.0, 0.0, width, height);
-    let is_tree_link = |from: u32, to: u32| drawing.graph.parents[to as usize] == Some(from);
-    let place = |page: u32| viewport.to_screen(drawing.positions[page as usize]);
-    let line = |from: u32, to: u32| {
-        let ((x0, y0), (x1, y1)) = (place(from), place(to));
-        context.move_to(x0, y0);
-        context.line_to(x1, y1);
-    };
-    let all = &drawing.graph.links;
-    // The more links there are, the fainter those outside the tree are drawn.
-    context.set_line_width(0.5);
-    context.set_stroke_style_str(&colors.line);
-    context.set_global_alpha((1_200.0 / all.len().max(1) as f64).clamp(0.12, 0.5));
-    context.begin_path();
-    let others = all.iter().filter(|(from, to)| !is_tree_link(*from, *to));
-    others.take(GRAPH_LINKS).for_each(|(from, to)| line(*from, *to));
-    context.stroke();
-    context.set_global_alpha(0.75);
-    context.set_line_width(0.8);
-    context.begin_path();
-    all.iter()
-        .filter(|(from, to)| is_tree_link(*from, *to))
-        .for_each(|(from, to)| line(*from, *to));
-    context.stroke();
-    context.set_global_alpha(1.0);
-    let focused = hovered.or(open).filter(|page| *page < drawing.positions.len());
-    let is_its =
-        |(from, to): &&(u32, u32)| focused.is_some_and(|page| *from as usize == page || *to as usize == page);
-    let its_links: Vec<(u32, u32)> = all.iter().filter(is_its).copied().collect();
-    if !its_links.is_empty() {
-        // The lines of a hub are faint, so that the pages between them stay visible.
-        context.set_global_alpha((HUB_LINKS / its_links.len() as f64).clamp(0.2, 1.0));
-        context.set_stroke_style_str(&colors.accent);
-        context.set_line_width(1.2);
-        context.begin_path();
-        its_links.iter().for_each(|(from, to)| line(*from, *to));
-        context.stroke();
-        context.set_global_alpha(1.0);
-    }
-    let size = (2.6 * viewport.scale.sqrt()).clamp(1.4, 5.0);
-    context.set_fill_style_str(&colors.ink);
-    context.begin_path();
-    for (page, spot) in drawing.positions.iter().enumerate() {
-        let (x, y) = viewport.to_screen(*spot);
-        if x < -9.0 || y < -9.0 || x > width + 9.0 || y > height + 9.0 {
-            continue;
-        }
-        let size = if page == 0 { size * 1.8 } else { size };
-        context.move_to(x + size, y);
-        context.arc(x, y, size, 0.0, std::f64::consts::TAU).ok()?;
-    }
-    context.fill();
-    context.set_fill_style_str(&colors.accent);
-    context.begin_path();
-    for page in its_links.iter().flat_map(|(from, to)| [*from, *to]) {
-        let (x, y) = place(page);
-        context.move_to(x + size, y);
-        context.arc(x, y, size, 0.0, std::f64::consts::TAU).ok()?;
-    }
-    context.fill();
-    for page in [open, hovered].into_iter().flatten() {
-        let Some(spot) = drawing.positions.get(page) else {
-            continue;
-        };
-        let (x, y) = viewport.to_screen(*spot);
-        context.begin_path();
-        context
-            .arc(x, y, size * 1.8 + 1.0, 0.0, std::f64::consts::TAU)
-            .ok()?;
-        context.fill();
-    }
-    Some(())
 }

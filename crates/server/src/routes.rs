@@ -1,6 +1,8 @@
 //! Request handlers, one file per endpoint family. A handler parses the request, calls the engine or the store, and
 //! builds the response. The rules of the API live in the core.
 
+use std::convert::Infallible;
+
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use axum::http::{Method, Uri};
@@ -55,6 +57,18 @@ impl<S: Send + Sync> FromRequestParts<S> for PathId {
             .map(|Path(text)| text)
             .unwrap_or_default();
         job_id(&text).map(PathId)
+    }
+}
+
+/// The query string of a request; empty without one.
+#[derive(Clone, Debug)]
+pub(crate) struct QueryText(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for QueryText {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(parts.uri.query().unwrap_or_default().to_owned()))
     }
 }
 

@@ -1,25 +1,22 @@
 //! Agents: start, status, list, cancel, threads, traces (docs/API.md section 10).
 
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery};
-use axum::http::HeaderMap;
 use harvestman_core::api::agent::{AgentCancelled, AgentRequest, AgentsQuery};
 use harvestman_core::api::agent_thread::ThreadQuery;
 use harvestman_core::api::agent_trace::TraceQuery;
 
 use crate::auth::Caller;
-use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
-use crate::routes::{PathId, job, job_id};
+use crate::routes::job::JobBody;
+use crate::routes::{PathId, QueryText, job_id};
 
 pub(crate) async fn start(
     Caller { app, principal }: Caller,
     Base(base): Base,
-    headers: HeaderMap,
-    WholeBody(body): WholeBody,
+    JobBody { body, idempotency }: JobBody,
 ) -> HandlerResult {
-    let idempotency = job::idempotency(&headers, &body)?;
     let request = AgentRequest::from_json(&body)?;
     let id = app
         .engine()
@@ -35,9 +32,9 @@ pub(crate) async fn status(Caller { app, principal }: Caller, PathId(id): PathId
 pub(crate) async fn list(
     Caller { app, principal }: Caller,
     Base(base): Base,
-    RawQuery(query): RawQuery,
+    QueryText(query): QueryText,
 ) -> HandlerResult {
-    let query = AgentsQuery::parse(query.as_deref().unwrap_or_default())?;
+    let query = AgentsQuery::parse(&query)?;
     json(&app.engine().agents(&principal, query, &base).await?)
 }
 
@@ -49,9 +46,9 @@ pub(crate) async fn cancel(Caller { app, principal }: Caller, PathId(id): PathId
 pub(crate) async fn thread(
     Caller { app, principal }: Caller,
     PathId(thread): PathId,
-    RawQuery(query): RawQuery,
+    QueryText(query): QueryText,
 ) -> HandlerResult {
-    let query = ThreadQuery::parse(query.as_deref().unwrap_or_default())?;
+    let query = ThreadQuery::parse(&query)?;
     let thread = app
         .engine()
         .agent_thread(&principal, thread.0, query.include_data)
@@ -62,9 +59,9 @@ pub(crate) async fn thread(
 pub(crate) async fn trace(
     Caller { app, principal }: Caller,
     PathId(id): PathId,
-    RawQuery(query): RawQuery,
+    QueryText(query): QueryText,
 ) -> HandlerResult {
-    let query = TraceQuery::parse(query.as_deref().unwrap_or_default())?;
+    let query = TraceQuery::parse(&query)?;
     json(&app.engine().agent_trace(&principal, id, query.live_view).await?)
 }
 

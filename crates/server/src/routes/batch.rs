@@ -2,25 +2,22 @@
 //! 8).
 
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
 use axum::response::Response;
 use harvestman_core::api::batch::{BatchScrapeRequest, BatchStarted};
 use harvestman_core::api::job::StatusPath;
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
-use crate::routes::{PathId, job};
+use crate::routes::PathId;
+use crate::routes::job::{self, JobBody};
 
 pub(crate) async fn start(
     Caller { app, principal }: Caller,
     Base(base): Base,
-    headers: HeaderMap,
-    WholeBody(body): WholeBody,
+    JobBody { body, idempotency }: JobBody,
 ) -> HandlerResult {
-    let idempotency = job::idempotency(&headers, &body)?;
     // Parsing a hundred thousand URLs takes long enough to block other requests.
     let mut request = tokio::task::spawn_blocking(move || BatchScrapeRequest::from_json(&body))
         .await

@@ -1,7 +1,6 @@
 //! Browser sessions: `/v2/browser`, also under `/v2/interact` (docs/API.md section 11).
 
 use axum::extract::Request;
-use axum::http::Uri;
 use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest, ExtendRequest, SessionsQuery};
 use harvestman_core::api::session_file::SessionFileRequest;
 use harvestman_core::ids::SessionId;
@@ -11,8 +10,8 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
-use crate::routes::PathId;
 use crate::routes::parse::{UploadBody, read_upload};
+use crate::routes::{PathId, QueryText};
 
 pub(crate) async fn create(
     Caller { app, principal }: Caller,
@@ -23,8 +22,12 @@ pub(crate) async fn create(
     json(&app.engine().open_browser(&principal, request, &base).await?)
 }
 
-pub(crate) async fn list(Caller { app, principal }: Caller, Base(base): Base, uri: Uri) -> HandlerResult {
-    let query = SessionsQuery::parse(uri.query().unwrap_or_default())?;
+pub(crate) async fn list(
+    Caller { app, principal }: Caller,
+    Base(base): Base,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = SessionsQuery::parse(&query)?;
     json(&app.engine().browser_sessions(&principal, query, &base).await?)
 }
 

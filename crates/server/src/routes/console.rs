@@ -15,7 +15,7 @@ use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 use crate::routes::keys::webhook_secret_source;
-use crate::routes::{health, job_pages};
+use crate::routes::{QueryText, health, job_pages};
 use crate::{bootstrap, keys, limits};
 
 /// Name of the key that a sign-in creates.
@@ -92,8 +92,8 @@ pub(crate) async fn info(Caller { app, principal }: Caller) -> HandlerResult {
 }
 
 /// Returns the team's recent jobs, newest first; with `search`, those whose URL contains it.
-pub(crate) async fn jobs(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
-    let query = Query::parse(uri.query().unwrap_or_default());
+pub(crate) async fn jobs(Caller { app, principal }: Caller, QueryText(query): QueryText) -> HandlerResult {
+    let query = Query::parse(&query);
     let limit = query
         .integer("limit", 1..=limits::OVERVIEW_JOBS)?
         .unwrap_or(limits::OVERVIEW_JOBS_DEFAULT);

@@ -2,7 +2,6 @@
 //! sections 6.1 to 6.4, 8.2, 8.3).
 
 use axum::extract::{Request, State};
-use axum::http::HeaderMap;
 use axum::response::Response;
 use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use harvestman_core::api::job::StatusPath;
@@ -14,18 +13,18 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
-use crate::routes::{PathId, job};
+use crate::routes::PathId;
+use crate::routes::job::{self, JobBody};
 
 pub(crate) async fn start(
     Caller { app, principal }: Caller,
     Base(base): Base,
-    headers: HeaderMap,
-    WholeBody(body): WholeBody,
+    JobBody { body, idempotency }: JobBody,
 ) -> HandlerResult {
     let (request, warning) = app.engine().read_crawl(&body).await?;
     let id = app
         .engine()
-        .start_crawl(&principal, request, job::idempotency(&headers, &body)?, &base)
+        .start_crawl(&principal, request, idempotency, &base)
         .await?;
     json(&JobStarted {
         warning,

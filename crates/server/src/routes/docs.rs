@@ -1,6 +1,6 @@
 //! The documentation: guide and API reference (`GET /docs`), and questions about it (docs/API.md section 6.10).
 
-use axum::extract::{Path, RawQuery};
+use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use harvestman_core::api::query::Query;
@@ -11,10 +11,11 @@ use crate::body::WholeBody;
 use crate::docs;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
+use crate::routes::QueryText;
 
 /// Returns the list of pages, or what matches the query `q`.
-pub(crate) async fn index(RawQuery(query): RawQuery) -> Response {
-    let query = Query::parse(query.as_deref().unwrap_or_default());
+pub(crate) async fn index(QueryText(query): QueryText) -> Response {
+    let query = Query::parse(&query);
     html(docs::index(query.text("q")))
 }
 

@@ -1,22 +1,19 @@
 //! Extracts: start, status, cancel (docs/API.md section 10).
 
-use axum::http::HeaderMap;
 use harvestman_core::api::agent::AgentCancelled;
 use harvestman_core::api::extract::{ExtractRequest, ExtractStarted, TracedUrl};
 
 use crate::auth::Caller;
-use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
-use crate::routes::{PathId, job};
+use crate::routes::PathId;
+use crate::routes::job::JobBody;
 
 pub(crate) async fn start(
     Caller { app, principal }: Caller,
     Base(base): Base,
-    headers: HeaderMap,
-    WholeBody(body): WholeBody,
+    JobBody { body, idempotency }: JobBody,
 ) -> HandlerResult {
-    let idempotency = job::idempotency(&headers, &body)?;
     let mut request = ExtractRequest::from_json(&body)?;
     let invalid_urls = std::mem::take(&mut request.invalid_urls);
     let url_trace = request.url_trace.then(|| {

@@ -2,8 +2,9 @@
 //! (docs/API.md sections 1, 6.2, 6.6, 8.2, 8.3).
 
 use axum::RequestPartsExt;
+use axum::body::Bytes;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{Path, Request, State};
+use axum::extract::{FromRequest, Path, Request, State};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -15,6 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::auth::{self, Caller};
+use crate::body::read_json;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
 use crate::routes::PathId;
@@ -87,8 +89,25 @@ pub(crate) async fn errors(
     json(&JobErrors::new(entries.collect(), stored.robots_blocked))
 }
 
+/// Complete JSON body of a request that starts a job, with its idempotency key.
+pub(crate) struct JobBody {
+    pub(crate) body: Bytes,
+    pub(crate) idempotency: Option<Idempotency>,
+}
+
+impl FromRequest<App> for JobBody {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        let body = read_json(app, &parts.headers, body).await?;
+        let idempotency = idempotency(&parts.headers, &body)?;
+        Ok(Self { body, idempotency })
+    }
+}
+
 /// Returns the idempotency key of a request with the hash of its body.
-pub(crate) fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Idempotency>, Failure> {
+fn idempotency(headers: &HeaderMap, body: &[u8]) -> Result<Option<Idempotency>, Failure> {
     let Some(value) = headers.get("x-idempotency-key") else {
         return Ok(None);
     };

@@ -1,6 +1,5 @@
 //! Comparison of two jobs of a team, for the console: which pages are new, gone or changed, and the diff of one.
 
-use axum::http::Uri;
 use harvestman_core::api::console::{JobComparison, PageDifference};
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::query::Query;
@@ -14,11 +13,15 @@ use crate::auth::Caller;
 use crate::error::{Failure, HandlerResult, json};
 use crate::limits;
 use crate::routes::job_pages::{StoredDocument, read, row};
-use crate::routes::{PathId, job_id};
+use crate::routes::{PathId, QueryText, job_id};
 
 /// Returns how the pages of the job differ from those of the job `with`.
-pub(crate) async fn pages(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
-    let query = Query::parse(uri.query().unwrap_or_default());
+pub(crate) async fn pages(
+    Caller { app, principal }: Caller,
+    PathId(id): PathId,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = Query::parse(&query);
     let this = row(&app, &principal, id).await?;
     let other = row(&app, &principal, other_job(&query)?).await?;
     let digest = |document: &str| StoredDocument::of(document).digest();
@@ -35,8 +38,12 @@ pub(crate) async fn pages(Caller { app, principal }: Caller, PathId(id): PathId,
 }
 
 /// Returns the diff of page `page` of the job and page `withPage` of the job `with`.
-pub(crate) async fn page(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
-    let query = Query::parse(uri.query().unwrap_or_default());
+pub(crate) async fn page(
+    Caller { app, principal }: Caller,
+    PathId(id): PathId,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = Query::parse(&query);
     let index = |name| {
         let given = query.integer(name, 0..=Slot::UNBOUNDED)?;
         given.ok_or_else(|| Failure::parameter(name, "must be the index of a page"))

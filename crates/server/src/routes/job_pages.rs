@@ -1,7 +1,6 @@
 //! Pages of a job without their bodies, and the links among them, for the console: ten thousand pages fit into a few
 //! small responses. Documents of a job with zero data retention are never included: they are for a single reader.
 
-use axum::http::Uri;
 use harvestman_core::api::console::{
     ConsoleJob, ConsoleJobResponse, JobLinks, JobProcessing, PageSummaries, PageSummary,
 };
@@ -19,7 +18,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::error::{Failure, HandlerResult, json};
 use crate::limits;
-use crate::routes::PathId;
+use crate::routes::{PathId, QueryText};
 
 /// Returns the job as the console lists it, with its pace: the page counts, and the limiter that holds it back now.
 pub(crate) async fn job(Caller { app, principal }: Caller, PathId(id): PathId) -> HandlerResult {
@@ -60,8 +59,12 @@ pub(crate) fn entry(row: JobRow) -> ConsoleJob {
 }
 
 /// Returns a summary of each page from `skip` on, at most `limit` of them.
-pub(crate) async fn list(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
-    let query = Query::parse(uri.query().unwrap_or_default());
+pub(crate) async fn list(
+    Caller { app, principal }: Caller,
+    PathId(id): PathId,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = Query::parse(&query);
     let skip = query.integer("skip", 0..=Slot::UNBOUNDED)?.unwrap_or(0);
     let limit = query
         .integer("limit", 1..=limits::JOB_PAGES)?

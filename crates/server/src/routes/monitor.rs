@@ -1,9 +1,8 @@
 //! Monitors: create, list, read, change, delete, run; their checks and pages (docs/API.md section 13).
 
+use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, RawQuery};
 use harvestman_core::api::console::SuccessResponse;
-use harvestman_core::api::fields::WireEnum;
 use harvestman_core::api::monitor::{ListQuery, MonitorChange, MonitorRequest};
 use harvestman_core::api::monitor_response::{
     CheckPage, CheckPages, CheckStarted, CheckWithPages, PageStatus,
@@ -15,7 +14,7 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
-use crate::routes::{PathId, job_id};
+use crate::routes::{PathId, QueryText, job_id};
 
 pub(crate) async fn create(
     Caller { app, principal }: Caller,
@@ -27,8 +26,8 @@ pub(crate) async fn create(
     json(&Data::new(monitor))
 }
 
-pub(crate) async fn list(Caller { app, principal }: Caller, RawQuery(query): RawQuery) -> HandlerResult {
-    let query = parse(query.as_deref(), "offset")?;
+pub(crate) async fn list(Caller { app, principal }: Caller, QueryText(query): QueryText) -> HandlerResult {
+    let query = ListQuery::parse(&query, "offset")?;
     json(&Data::new(app.engine().monitors(&principal, query).await?))
 }
 
@@ -68,9 +67,9 @@ pub(crate) async fn run(Caller { app, principal }: Caller, PathId(id): PathId) -
 pub(crate) async fn checks(
     Caller { app, principal }: Caller,
     PathId(id): PathId,
-    RawQuery(query): RawQuery,
+    QueryText(query): QueryText,
 ) -> HandlerResult {
-    let query = parse(query.as_deref(), "offset")?;
+    let query = ListQuery::parse(&query, "offset")?;
     json(&Data::new(
         app.engine().checks(&principal, MonitorId(id.0), query).await?,
     ))
@@ -80,7 +79,7 @@ pub(crate) async fn check(
     Caller { app, principal }: Caller,
     Base(base): Base,
     ids: Result<Path<(String, String)>, PathRejection>,
-    RawQuery(query): RawQuery,
+    QueryText(query): QueryText,
 ) -> HandlerResult {
     // An id that is not UTF-8 is not a UUID.
     let (monitor, check) = ids.map(|Path(ids)| ids).unwrap_or_default();
@@ -91,7 +90,7 @@ pub(crate) async fn check(
             "must be a UUID, as returned when the check was started",
         )
     })?;
-    let query: ListQuery<PageStatus> = parse(query.as_deref(), "skip")?;
+    let query: ListQuery<PageStatus> = ListQuery::parse(&query, "skip")?;
     let check = app.engine().check(&principal, monitor, id).await?;
     let chunk = app.engine().check_pages(id, query).await?;
     let pages: Vec<CheckPage> = chunk
@@ -114,8 +113,4 @@ pub(crate) async fn check(
         next,
         data: CheckWithPages { check, pages },
     })
-}
-
-fn parse<S: WireEnum>(query: Option<&str>, offset: &str) -> Result<ListQuery<S>, Failure> {
-    Ok(ListQuery::parse(query.unwrap_or_default(), offset)?)
 }

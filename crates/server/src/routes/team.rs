@@ -1,7 +1,6 @@
 //! Usage, activity and concurrency of a team: `/v2/team/...` and `/v2/concurrency-check` (docs/API.md sections 6.7 to
 //! 6.9 and 12).
 
-use axum::http::Uri;
 use harvestman_core::api::console::UsageDays;
 use harvestman_core::api::query::Query;
 use harvestman_core::api::team::{
@@ -15,20 +14,30 @@ use harvestman_store::{CallQuery, JobStatus, StoreError};
 use crate::auth::Caller;
 use crate::error::{HandlerResult, json};
 use crate::limits;
+use crate::routes::QueryText;
 
-pub(crate) async fn credit_history(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
-    let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
+pub(crate) async fn credit_history(
+    Caller { app, principal }: Caller,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = UsageQuery::parse(&query)?;
     json(&app.engine().credit_history(&principal, query).await?)
 }
 
-pub(crate) async fn token_history(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
-    let query = UsageQuery::parse(uri.query().unwrap_or_default())?;
+pub(crate) async fn token_history(
+    Caller { app, principal }: Caller,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = UsageQuery::parse(&query)?;
     json(&app.engine().credit_history(&principal, query).await?.in_tokens())
 }
 
 /// Returns the usage of the last `days` days by key.
-pub(crate) async fn usage_by_day(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
-    let days = Query::parse(uri.query().unwrap_or_default())
+pub(crate) async fn usage_by_day(
+    Caller { app, principal }: Caller,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let days = Query::parse(&query)
         .integer("days", 1..=limits::USAGE_DAYS)?
         .unwrap_or(limits::USAGE_DAYS_DEFAULT);
     json(&UsageDays {
@@ -59,8 +68,11 @@ pub(crate) async fn concurrency(Caller { app, principal }: Caller) -> HandlerRes
     })
 }
 
-pub(crate) async fn activity(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
-    let query = ActivityQuery::parse(uri.query().unwrap_or_default())?;
+pub(crate) async fn activity(
+    Caller { app, principal }: Caller,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = ActivityQuery::parse(&query)?;
     let mut store_query = store_query(query);
     // One entry more shows whether there is a next page.
     store_query.limit += 1;
@@ -70,8 +82,8 @@ pub(crate) async fn activity(Caller { app, principal }: Caller, uri: Uri) -> Han
 }
 
 /// Returns the activity with keys and outcomes, for the console.
-pub(crate) async fn calls(Caller { app, principal }: Caller, uri: Uri) -> HandlerResult {
-    let query = CallsQuery::parse(uri.query().unwrap_or_default())?;
+pub(crate) async fn calls(Caller { app, principal }: Caller, QueryText(query): QueryText) -> HandlerResult {
+    let query = CallsQuery::parse(&query)?;
     let call_query = CallQuery {
         activity: store_query(query.activity),
         key: query.key,

@@ -1,6 +1,5 @@
 //! Delivery log of a job's webhook, and resending of its events, for the console.
 
-use axum::http::Uri;
 use harvestman_core::api::console::{ResendRequest, SuccessResponse, WebhookEvent, WebhookLog};
 use harvestman_core::api::fields::Slot;
 use harvestman_core::api::query::Query;
@@ -11,12 +10,16 @@ use crate::auth::Caller;
 use crate::body::WholeBody;
 use crate::error::{Failure, HandlerResult, json};
 use crate::limits;
-use crate::routes::PathId;
 use crate::routes::job_pages::row;
+use crate::routes::{PathId, QueryText};
 
 /// Returns the events of a job after the event number `after`, in order, with every delivery attempt.
-pub(crate) async fn log(Caller { app, principal }: Caller, PathId(id): PathId, uri: Uri) -> HandlerResult {
-    let query = Query::parse(uri.query().unwrap_or_default());
+pub(crate) async fn log(
+    Caller { app, principal }: Caller,
+    PathId(id): PathId,
+    QueryText(query): QueryText,
+) -> HandlerResult {
+    let query = Query::parse(&query);
     let limit = query
         .integer("limit", 1..=limits::DELIVERIES)?
         .unwrap_or(limits::DELIVERIES_DEFAULT);

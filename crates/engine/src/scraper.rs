@@ -89,6 +89,29 @@ pub(crate) struct Target<'u> {
     pub(crate) uses_model: bool,
 }
 
+/// What a response is converted for.
+#[derive(Clone, Copy)]
+pub(crate) struct Conversion<'u> {
+    /// URL that the caller requested.
+    pub(crate) requested: &'u Url,
+    pub(crate) options: &'u Arc<ScrapeOptions>,
+    pub(crate) id: ScrapeId,
+    /// Whose file readers are used.
+    pub(crate) owner: SlotOwner,
+}
+
+impl Target<'_> {
+    /// Returns the conversion of a response for this page; `requested` is its URL or its fallback.
+    fn conversion<'u>(&'u self, requested: &'u Url) -> Conversion<'u> {
+        Conversion {
+            requested,
+            options: self.options,
+            id: self.id,
+            owner: self.turn.owner(),
+        }
+    }
+}
+
 /// A scraped page.
 #[derive(Debug)]
 pub(crate) struct ScrapedPage {
@@ -222,10 +245,7 @@ impl Scraper {
         target: &Target<'_>,
         deadline: Instant,
     ) -> Result<ScrapedPage, ScrapeFailure> {
-        let Target {
-            options, cache, id, ..
-        } = *target;
-        let owner = target.turn.owner();
+        let Target { options, cache, .. } = *target;
         if let Some(ages) = cache::wanted_ages(options) {
             let share = timeout_at(deadline, self.copies.take_one(cache.team())).await;
             let _share = share.map_err(|_| ScrapeFailure::timeout())?;
@@ -233,7 +253,8 @@ impl Scraper {
                 let key = CacheKey::of_page(url, options);
                 let copy = timeout_at(deadline, cache.copy(key, ages, options.cache_only())).await;
                 if let Some(response) = copy.map_err(|_| ScrapeFailure::timeout())?? {
-                    let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
+                    let conversion = target.conversion(url);
+                    let mut scraped = self.render(conversion, response, deadline).await?;
                     scraped.set_proxy_used(target.routes.proxy_used(target.class));
                     scraped.warn_of_placeholder(options, self.browser.is_some());
                     return Ok(scraped);
@@ -301,17 +322,13 @@ impl Scraper {
     /// Converts a response to a document within the deadline. A file is read first.
     pub(crate) async fn convert(
         &self,
-        requested: &Url,
+        conversion: Conversion<'_>,
         response: SiteResponse,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        owner: SlotOwner,
         deadline: Instant,
     ) -> Result<ScrapedPage, ScrapeFailure> {
-        let mut scraped = self
-            .render(requested, response, options, id, owner, deadline)
+        let mut scraped = self.render(conversion, response, deadline).await?;
+        self.complete(&mut scraped, conversion.options, true, deadline)
             .await?;
-        self.complete(&mut scraped, options, true, deadline).await?;
         Ok(scraped)
     }
 
@@ -328,21 +345,28 @@ impl Scraper {
             key: None,
             job: clock::new_job_id(),
         };
-        let (url, id) = (response.url.clone(), ScrapeId::from(owner.job));
-        let options = Arc::new(ScrapeOptions::default());
-        let converting = self.convert(&url, response, &options, id, owner, deadline);
-        Some(*converting.await.ok()?.rendered.document)
+        let conversion = Conversion {
+            requested: &response.url.clone(),
+            options: &Arc::default(),
+            id: ScrapeId::from(owner.job),
+            owner,
+        };
+        let converted = self.convert(conversion, response, deadline).await;
+        Some(*converted.ok()?.rendered.document)
     }
 
     async fn render(
         &self,
-        requested: &Url,
+        conversion: Conversion<'_>,
         response: SiteResponse,
-        options: &Arc<ScrapeOptions>,
-        id: ScrapeId,
-        owner: SlotOwner,
         deadline: Instant,
     ) -> Result<ScrapedPage, ScrapeFailure> {
+        let Conversion {
+            requested,
+            options,
+            id,
+            owner,
+        } = conversion;
         // An incomplete page is still usable; an incomplete file is damaged.
         if let Some(fault) = &response.incomplete
             && file_request(&raw_page(requested, &response), options).is_some()

@@ -24,6 +24,7 @@ use crate::error::stopping;
 use crate::files::FileTarget;
 use crate::jobs::new_job;
 use crate::page_visit::{Page, PageVisits};
+use crate::scraper::Conversion;
 use crate::site_response::SiteResponse;
 use crate::slots::SlotOwner;
 use crate::turn::Turn;
@@ -152,7 +153,7 @@ impl ScrapeRecord {
         match self.running.get() {
             None => store.record_scrape(&self.job, result, clock::now()).await,
             Some(running) => {
-                // If this failed, the scrape may be stored nevertheless: the answer to a commit can be lost.
+                // If this failed, the scrape may be stored nevertheless: the response to a commit can be lost.
                 let _ = running.clone().await;
                 store.finish_scrape(self.job.id, result, clock::now()).await
             }
@@ -285,9 +286,14 @@ impl SingleScrape {
         let url = &self.url.url;
         let body = file.body.clone();
         let response = SiteResponse::new(url.clone(), 200, Some(content_type.to_owned()), body);
-        let (id, options) = (ScrapeId::from(self.record.job.id), self.visits.options());
+        let conversion = Conversion {
+            requested: url,
+            options: self.visits.options(),
+            id: ScrapeId::from(self.record.job.id),
+            owner,
+        };
         let scraper = &self.context.scraper;
-        let converted = scraper.convert(url, response, options, id, owner, deadline).await;
+        let converted = scraper.convert(conversion, response, deadline).await;
         let mut document = *converted.map_err(|failure| failure.error)?.rendered.document;
         file.upload().describe(&mut document.metadata);
         Ok(document)

@@ -51,8 +51,7 @@ impl Scraper {
         target: &Target<'u>,
         deadline: Instant,
     ) -> Result<(&'u Url, ScrapedPage), ScrapeFailure> {
-        let Target { options, id, .. } = *target;
-        let owner = target.turn.owner();
+        let options = target.options;
         let used = target.routes.proxy_used(target.class);
         let is_browser_optional = !needs_browser(options);
         if is_browser_optional
@@ -82,7 +81,7 @@ impl Scraper {
             captures,
             is_rendered,
         } = fetched?;
-        let mut scraped = self.render(url, response, options, id, owner, deadline).await?;
+        let mut scraped = self.render(target.conversion(url), response, deadline).await?;
         if !is_rendered {
             scraped = self.follow_page_redirects(scraped, url, target, deadline).await?;
         }
@@ -93,7 +92,7 @@ impl Scraper {
         {
             // The page's own links come first, including those to its frames.
             let links = scraped.rendered.links;
-            scraped = self.render(url, response, options, id, owner, deadline).await?;
+            scraped = self.render(target.conversion(url), response, deadline).await?;
             let more = std::mem::replace(&mut scraped.rendered.links, links);
             scraped.rendered.add_links(more);
         }
@@ -115,7 +114,8 @@ impl Scraper {
         Ok((url, scraped))
     }
 
-    /// Connects to the site if its URL was given without a scheme. It may accept connections and never answer over TLS.
+    /// Connects to the site if its URL was given without a scheme. It may accept connections and never respond over
+    /// TLS.
     async fn connect_guessed(&self, target: &Target<'_>, deadline: Instant) -> Result<(), FetchError> {
         if target.fallback.is_none() {
             return Ok(());
@@ -244,13 +244,12 @@ impl Scraper {
         let Some(browser) = &self.browser else {
             return Ok(None);
         };
-        let Target { options, id, .. } = *target;
-        let owner = target.turn.owner();
+        let options = target.options;
         let render = |proxy| browser.render(url, options, None, proxy, deadline).boxed();
         let render = target.routes.attempt(target.class, url, render);
         match self.metrics.time_fetch(SlotKind::Browser, render).await?.response {
             Some(response) => self
-                .render(url, response, options, id, owner, deadline)
+                .render(target.conversion(url), response, deadline)
                 .await
                 .map(Some),
             None => Ok(None),
@@ -289,14 +288,7 @@ impl Scraper {
             let fetch = target.routes.fetch(&self.fetcher, target.class, request);
             let response = SiteResponse::from(self.metrics.time_fetch(SlotKind::Plain, fetch).await?);
             scraped = self
-                .render(
-                    requested,
-                    response,
-                    target.options,
-                    target.id,
-                    target.turn.owner(),
-                    deadline,
-                )
+                .render(target.conversion(requested), response, deadline)
                 .await?;
         }
         Ok(scraped)

@@ -1,6 +1,6 @@
 //! A block of text as the model and the rules after it see it.
 
-use super::open_elements::{AMBIGUOUS, ARTICLE, Around, CONSENT, FOOTER, HEADER, HIDDEN, MAIN, NAV};
+use super::open_elements::{AMBIGUOUS, ARTICLE, CONSENT, FOOTER, HEADER, HIDDEN, MAIN, NAV, Surroundings};
 use crate::html::dom::NodeId;
 use crate::html::tag::Tag;
 
@@ -28,7 +28,7 @@ pub(crate) struct Block {
     pub(super) in_contents: bool,
     /// It is a sibling of the paragraphs of the page's longest text, or an item of a list among them.
     pub(super) among_paragraphs: bool,
-    pub(super) around: Around,
+    pub(super) around: Surroundings,
     pub(super) look: Look,
 }
 

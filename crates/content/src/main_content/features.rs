@@ -11,7 +11,7 @@ use super::description::{self, Description};
 use super::element_names::{self, GROUPS, LISTS_PAGES, NameHints};
 use super::hints;
 use super::kind::PageKind;
-use super::open_elements::{Around, FLAGS, OpenElements};
+use super::open_elements::{FLAGS, OpenElements, Surroundings};
 use super::stated::{self, StatedText};
 use super::title;
 use super::weights::TextWeights;
@@ -144,7 +144,7 @@ impl<'a> Page<'a> {
     }
 
     /// Measures the block at a position, and adds it to those `before`.
-    fn block(&self, at: usize, around: Around, before: &mut Before) -> Block {
+    fn block(&self, at: usize, around: Surroundings, before: &mut Before) -> Block {
         let text = &self.texts[at];
         let start = title::start_of(self.dom, text.id);
         let start_key = stated::key(&start);

@@ -4,7 +4,7 @@ use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// The elements that the page marks as its content, each list in document order.
-pub(super) struct Marked {
+pub(super) struct MarkedContent {
     /// `main`, by name or role.
     mains: Vec<NodeId>,
     /// These, and bodies of articles.
@@ -13,8 +13,8 @@ pub(super) struct Marked {
     pub(super) articles: Vec<NodeId>,
 }
 
-impl Marked {
-    pub(super) fn of(dom: &Dom) -> Marked {
+impl MarkedContent {
+    pub(super) fn of(dom: &Dom) -> MarkedContent {
         let (mut mains, mut texts, mut articles) = (Vec::new(), Vec::new(), Vec::new());
         for id in 1..dom.len() {
             let tag = dom.tag(id);
@@ -33,7 +33,7 @@ impl Marked {
                 articles.push(id);
             }
         }
-        Marked {
+        MarkedContent {
             mains,
             texts,
             articles,

@@ -44,7 +44,7 @@ const TAGS: usize = u8::MAX as usize + 1;
 
 /// What is around a block, its own element included.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Around {
+pub(super) struct Surroundings {
     end: NodeId,
     pub(super) flags: u32,
     /// Flags of secondary content, unless the longest text is inside.
@@ -66,7 +66,7 @@ pub(super) struct OpenElements<'a> {
     content: Option<NodeId>,
     /// By node: how many children of its parent look the same.
     repeats: Vec<u16>,
-    open: Vec<Around>,
+    open: Vec<Surroundings>,
     next: NodeId,
     articles: i32,
 }
@@ -91,15 +91,15 @@ impl<'a> OpenElements<'a> {
         }
     }
 
-    /// Goes on to an element and returns what is around it. A block whose first text is after the end of an inner
+    /// Advances to an element and returns what is around it. A block whose first text is after the end of an inner
     /// block gets what is around that one.
-    pub(super) fn around(&mut self, id: NodeId) -> Around {
+    pub(super) fn around(&mut self, id: NodeId) -> Surroundings {
         while self.next <= id {
             while self.open.last().is_some_and(|open| open.end <= self.next) {
                 self.open.pop();
             }
             if self.dom.tag(self.next) != Tag::Text {
-                let opened = self.opened(self.next);
+                let opened = self.surroundings_of(self.next);
                 self.open.push(opened);
             }
             self.next += 1;
@@ -107,7 +107,7 @@ impl<'a> OpenElements<'a> {
         self.open.last().copied().unwrap_or_default()
     }
 
-    fn opened(&mut self, id: NodeId) -> Around {
+    fn surroundings_of(&mut self, id: NodeId) -> Surroundings {
         let outer = self.open.last().copied().unwrap_or_default();
         let flags = flags(self.dom, self.names, id);
         let end = self.dom.end(id);
@@ -126,7 +126,7 @@ impl<'a> OpenElements<'a> {
             }
             outer => outer,
         };
-        Around {
+        Surroundings {
             end,
             flags: outer.flags | flags,
             beside: outer.beside | if holds_content { 0 } else { flags & BESIDE },

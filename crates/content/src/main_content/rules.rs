@@ -5,7 +5,7 @@
 use super::element_names::{LISTS_SITE, NameHints};
 use super::hints::Hint;
 use super::kind::PageKind;
-use super::marked::{Marked, within};
+use super::marked::{MarkedContent, within};
 use super::weights::TextWeights;
 use super::{prune, title};
 use crate::html::dom::{Dom, NodeId};
@@ -38,7 +38,7 @@ pub(super) fn choose(
         dom,
         body,
         names,
-        marked: Marked::of(dom),
+        marked: MarkedContent::of(dom),
     };
     let mut weights = whole_page.clone();
     weights.sum(dom, dropped);
@@ -85,7 +85,7 @@ struct Page<'a> {
     dom: &'a Dom,
     body: NodeId,
     names: &'a [NameHints],
-    marked: Marked,
+    marked: MarkedContent,
 }
 
 impl Page<'_> {

@@ -215,13 +215,24 @@ pub(crate) trait Transaction: Connection {
         log: &EventLog,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Stores pages of a check of a target, which come after so many, and what the next check needs to know of them.
-    /// Of several pages with the same URL, the last one counts.
+    /// Stores pages of a check, and what the next check needs to know of them. Of several pages with the same URL, the
+    /// last one counts.
     fn store_check_pages(
         &mut self,
-        place: (JobId, MonitorId, u32, u64),
+        place: CheckPlace,
         pages: &[NewCheckPage],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// The place of pages of a check.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CheckPlace {
+    pub(crate) check: JobId,
+    pub(crate) monitor: MonitorId,
+    /// Index of the target.
+    pub(crate) target: u32,
+    /// Number of pages of the target before them.
+    pub(crate) after: u64,
 }
 
 /// A statement for either engine, with its parameters. See [`statement!`].

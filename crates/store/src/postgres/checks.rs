@@ -3,39 +3,35 @@
 use std::collections::BTreeMap;
 
 use harvestman_core::api::monitor_response::PageStatus;
-use harvestman_core::ids::{JobId, MonitorId};
 use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::monitor::NewCheckPage;
 use crate::postgres::client::Client;
 use crate::postgres::query::query;
+use crate::sql::CheckPlace;
 use crate::value::params;
 
 /// See [`Transaction::store_check_pages`](crate::sql::Transaction::store_check_pages).
 pub(super) async fn store_pages(
     client: &Client,
-    (check, monitor, target, after): (JobId, MonitorId, u32, u64),
+    place: CheckPlace,
     pages: &[NewCheckPage],
 ) -> Result<(), StoreError> {
-    insert(client, (check, target, after), pages).await?;
-    remember(client, (check, monitor, target), pages).await
+    insert(client, place, pages).await?;
+    remember(client, place, pages).await
 }
 
-async fn insert(
-    client: &Client,
-    (check, target, after): (JobId, u32, u64),
-    pages: &[NewCheckPage],
-) -> Result<(), StoreError> {
+async fn insert(client: &Client, place: CheckPlace, pages: &[NewCheckPage]) -> Result<(), StoreError> {
     query(
         "INSERT INTO harvestman.monitor_page (check_id, target, no, status, entry)
          SELECT $1, $2, $3 + new.no, new.status, new.entry
          FROM unnest($4, $5) WITH ORDINALITY AS new (status, entry, no)",
     )
     .bind_all(params![
-        check,
-        target,
-        after,
+        place.check,
+        place.target,
+        place.after,
         pages.iter().map(|page| page.status.as_str()).collect::<Vec<_>>(),
         pages.iter().map(|page| page.entry.clone()).collect::<Vec<_>>(),
     ])
@@ -45,11 +41,13 @@ async fn insert(
 
 /// Stores what the next check needs to know of pages; deletes pages that are gone. Of several pages with the same
 /// URL, the last one counts.
-async fn remember(
-    client: &Client,
-    (check, monitor, target): (JobId, MonitorId, u32),
-    pages: &[NewCheckPage],
-) -> Result<(), StoreError> {
+async fn remember(client: &Client, place: CheckPlace, pages: &[NewCheckPage]) -> Result<(), StoreError> {
+    let CheckPlace {
+        check,
+        monitor,
+        target,
+        ..
+    } = place;
     let by_key: BTreeMap<Uuid, &NewCheckPage> = pages
         .iter()
         .map(|page| (Uuid::from_bytes(page.key.to_bytes()), page))

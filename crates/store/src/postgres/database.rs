@@ -1,6 +1,6 @@
 //! How operations of `sql/` use PostgreSQL.
 
-use harvestman_core::ids::{JobId, MonitorId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -17,7 +17,9 @@ use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
 use crate::postgres::{Postgres, checks, events, shares, zero_retention};
-use crate::sql::{Database, Snapshot, Statement, Transaction as WriteTransaction, Work, connections};
+use crate::sql::{
+    CheckPlace, Database, Snapshot, Statement, Transaction as WriteTransaction, Work, connections,
+};
 use crate::usage::UsageChange;
 
 impl Database for Postgres {
@@ -127,7 +129,7 @@ impl WriteTransaction for Transaction {
 
     async fn store_check_pages(
         &mut self,
-        place: (JobId, MonitorId, u32, u64),
+        place: CheckPlace,
         pages: &[NewCheckPage],
     ) -> Result<(), StoreError> {
         checks::store_pages(self, place, pages).await

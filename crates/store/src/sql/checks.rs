@@ -19,7 +19,7 @@ use crate::prepared::json_text;
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 use crate::sql::jobs::{end_early, insert_job};
 use crate::sql::monitors::{fail_check, forget_targets};
-use crate::sql::{Connection, Database, Snapshot, Transaction, statement};
+use crate::sql::{CheckPlace, Connection, Database, Snapshot, Transaction, statement};
 use crate::value::params;
 
 impl<D: Database> Checks for D {
@@ -131,7 +131,13 @@ impl<D: Database> Checks for D {
             credits,
             target_results,
         } = portion;
-        let (check, monitor, epoch) = (lease.check, lease.monitor, lease.epoch);
+        let (check, epoch) = (lease.check, lease.epoch);
+        let place = CheckPlace {
+            check,
+            monitor: lease.monitor,
+            target,
+            after,
+        };
         let account = Account::of_check(lease);
         self.transact(now, move |transaction, now| {
             Box::pin(async move {
@@ -141,9 +147,7 @@ impl<D: Database> Checks for D {
                 if stored_pages(transaction, check, target).await? != after {
                     return Ok(false);
                 }
-                transaction
-                    .store_check_pages((check, monitor, target, after), &pages)
-                    .await?;
+                transaction.store_check_pages(place, &pages).await?;
                 for page in pages {
                     log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
                 }

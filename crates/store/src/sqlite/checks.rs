@@ -1,36 +1,37 @@
 //! Pages of checks.
 
 use harvestman_core::api::monitor_response::PageStatus;
-use harvestman_core::ids::{JobId, MonitorId};
 use sqlx::sqlite::SqliteConnection;
 
 use crate::error::StoreError;
 use crate::monitor::NewCheckPage;
+use crate::sql::CheckPlace;
 use crate::sqlite::query::query;
 use crate::value::params;
 
 /// See [`Transaction::store_check_pages`](crate::sql::Transaction::store_check_pages).
 pub(super) async fn store_pages(
     connection: &mut SqliteConnection,
-    (check, monitor, target, after): (JobId, MonitorId, u32, u64),
+    place: CheckPlace,
     pages: &[NewCheckPage],
 ) -> Result<(), StoreError> {
-    for (no, page) in (after + 1..).zip(pages) {
-        insert(connection, (check, target, no), page).await?;
-        remember(connection, (check, monitor, target), page).await?;
+    for (no, page) in (place.after + 1..).zip(pages) {
+        insert(connection, place, no, page).await?;
+        remember(connection, place, page).await?;
     }
     Ok(())
 }
 
 async fn insert(
     connection: &mut SqliteConnection,
-    (check, target, no): (JobId, u32, u64),
+    place: CheckPlace,
+    no: u64,
     page: &NewCheckPage,
 ) -> Result<(), StoreError> {
     query("INSERT INTO monitor_page (check_id, target, no, status, entry) VALUES (?1, ?2, ?3, ?4, ?5)")
         .bind_all(params![
-            check,
-            target,
+            place.check,
+            place.target,
             no,
             page.status.as_str(),
             page.entry.clone()
@@ -42,9 +43,15 @@ async fn insert(
 /// Stores what the next check needs to know of a page; deletes a page that is gone.
 async fn remember(
     connection: &mut SqliteConnection,
-    (check, monitor, target): (JobId, MonitorId, u32),
+    place: CheckPlace,
     page: &NewCheckPage,
 ) -> Result<(), StoreError> {
+    let CheckPlace {
+        check,
+        monitor,
+        target,
+        ..
+    } = place;
     let key = page.key.to_bytes().to_vec();
     if page.status == PageStatus::Removed {
         query("DELETE FROM monitor_url WHERE monitor_id = ?1 AND target = ?2 AND url_key = ?3")

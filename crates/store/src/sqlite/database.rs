@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use harvestman_core::ids::{JobId, MonitorId};
+use harvestman_core::ids::JobId;
 use harvestman_core::time::Timestamp;
 use sqlx::Sqlite as Driver;
 use sqlx::pool::PoolConnection;
@@ -18,7 +18,7 @@ use crate::key_uses::KeyUses;
 use crate::limits;
 use crate::monitor::NewCheckPage;
 use crate::prepared::ScrapeEnd;
-use crate::sql::{Database, Snapshot, Statement, Transaction, Work, connections};
+use crate::sql::{CheckPlace, Database, Snapshot, Statement, Transaction, Work, connections};
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::{add_to_sums, charge_part};
 use crate::sqlite::query::{Query, query};
@@ -145,7 +145,7 @@ impl Transaction for SqliteConnection {
 
     async fn store_check_pages(
         &mut self,
-        place: (JobId, MonitorId, u32, u64),
+        place: CheckPlace,
         pages: &[NewCheckPage],
     ) -> Result<(), StoreError> {
         checks::store_pages(self, place, pages).await

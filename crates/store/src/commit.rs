@@ -13,7 +13,7 @@ use crate::event::{Event, EventLog};
 use crate::job::{AddPagesOutcome, JobKind, JobStatus};
 use crate::lease::Lease;
 use crate::limits;
-use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedSettled, json_text};
+use crate::prepared::{PreparedDocument, PreparedOutcome, PreparedUrl, json_text};
 use crate::rows::{admitted_url, parse_status};
 use crate::usage::UsageChange;
 use crate::value::{Value, params};
@@ -200,7 +200,7 @@ impl JobInCommit {
     /// Counts the outcomes of open URLs, in order, and returns what they add.
     pub(crate) fn settle(
         &mut self,
-        settled: Vec<PreparedSettled>,
+        settled: Vec<PreparedUrl>,
         mut open: HashSet<[u8; 16]>,
         now: Timestamp,
     ) -> NewOutcomes {

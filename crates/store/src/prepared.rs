@@ -70,14 +70,14 @@ pub(crate) enum PreparedOutcome {
 
 /// See [`harvestman_core::crawl::SettledUrl`].
 #[derive(Debug)]
-pub(crate) struct PreparedSettled {
+pub(crate) struct PreparedUrl {
     pub(crate) key: [u8; 16],
     pub(crate) url: String,
     pub(crate) outcome: PreparedOutcome,
 }
 
 /// Prepares the outcomes of a batch.
-pub(crate) async fn prepare_settled(outcomes: &[SettledUrl]) -> Result<Vec<PreparedSettled>, StoreError> {
+pub(crate) async fn prepare_urls(outcomes: &[SettledUrl]) -> Result<Vec<PreparedUrl>, StoreError> {
     let (mut texts, mut bodies) = (Vec::new(), Vec::new());
     let mut bytes = 0;
     for settled in outcomes {
@@ -104,7 +104,7 @@ pub(crate) async fn prepare_settled(outcomes: &[SettledUrl]) -> Result<Vec<Prepa
             SettledOutcome::Failed(error) => PreparedOutcome::Failed(error.clone()),
             SettledOutcome::Dropped(error) => PreparedOutcome::Dropped(error.clone()),
         };
-        settled.push(PreparedSettled {
+        settled.push(PreparedUrl {
             key: one.key.to_bytes(),
             url: one.url.as_str().into(),
             outcome,

@@ -35,7 +35,7 @@ use crate::postgres::events;
 use crate::postgres::query::{Query, query};
 use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
-use crate::prepared::{PreparedSettled, json_text, prepare_settled};
+use crate::prepared::{PreparedUrl, json_text, prepare_urls};
 use crate::sql::outbox::make_due;
 use crate::usage::UsageChange;
 use crate::value::params;
@@ -50,7 +50,7 @@ const FENCE: &str = match cfg!(feature = "no-fence") {
 /// A batch, ready to be written.
 struct PreparedBatch {
     number: u64,
-    settled: Vec<PreparedSettled>,
+    settled: Vec<PreparedUrl>,
     offers: UrlRows,
     aliases: Vec<Uuid>,
     blocked: UrlRows,
@@ -63,7 +63,7 @@ impl PreparedBatch {
     async fn of(batch: &Batch) -> Result<Self, StoreError> {
         Ok(Self {
             number: batch.number,
-            settled: prepare_settled(&batch.settled).await?,
+            settled: prepare_urls(&batch.settled).await?,
             offers: UrlRows::of_offers(&batch.offers),
             aliases: batch
                 .aliases

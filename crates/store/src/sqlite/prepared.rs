@@ -7,7 +7,7 @@ use harvestman_core::url_key::UrlKey;
 use crate::error::StoreError;
 use crate::limits;
 use crate::prepared::blocking;
-pub(crate) use crate::prepared::{PreparedSettled, PreparedVersion, json_text, prepare_settled, source_word};
+pub(crate) use crate::prepared::{PreparedUrl, PreparedVersion, json_text, prepare_urls, source_word};
 
 /// A list of URLs as a JSON array, for a statement over `json_each`.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct UrlList {
 #[derive(Debug)]
 pub(crate) struct PreparedBatch {
     pub(crate) number: u64,
-    pub(crate) settled: Vec<PreparedSettled>,
+    pub(crate) settled: Vec<PreparedUrl>,
     /// `[key, url, host, depth, source, page]` each; `page` is the 1-based offset of the page's key in
     /// `pages`.
     pub(crate) offers: UrlList,
@@ -37,7 +37,7 @@ pub(crate) struct PreparedBatch {
 
 impl PreparedBatch {
     pub(crate) async fn of(batch: &Batch) -> Result<Self, StoreError> {
-        let settled = prepare_settled(&batch.settled).await?;
+        let settled = prepare_urls(&batch.settled).await?;
         Ok(Self {
             number: batch.number,
             settled,

@@ -13,7 +13,7 @@ use crate::commit::{JobInCommit, NewPage, state_after};
 use crate::error::StoreError;
 use crate::limits;
 use crate::sqlite::credits::charge_pages;
-use crate::sqlite::prepared::{PreparedSettled, json_text};
+use crate::sqlite::prepared::{PreparedUrl, json_text};
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::sqlite::versions;
@@ -28,7 +28,7 @@ pub(super) const CLOSE_URLS: &str = "UPDATE job_url SET state = ?3
 pub(super) async fn settle(
     job: &mut JobInCommit,
     connection: &mut SqliteConnection,
-    settled: Vec<PreparedSettled>,
+    settled: Vec<PreparedUrl>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let open = close(job, connection, &settled).await?;
@@ -57,7 +57,7 @@ pub(super) async fn settle(
 async fn close(
     job: &JobInCommit,
     connection: &mut SqliteConnection,
-    settled: &[PreparedSettled],
+    settled: &[PreparedUrl],
 ) -> Result<HashSet<[u8; 16]>, StoreError> {
     let mut keys: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for one in settled {

@@ -20,7 +20,7 @@ type Open = Box<dyn Fn(&str)>;
 pub struct FollowUp {
     console: Console,
     open: StoredValue<Open, LocalStorage>,
-    /// Whether the server has not answered yet.
+    /// Whether the server has not responded yet.
     pub busy: RwSignal<bool>,
 }
 

@@ -20,7 +20,7 @@ use crate::{browser, request_history};
 pub struct JobStart {
     /// Sends the form.
     pub run: Callback<()>,
-    /// Whether the server has not answered yet.
+    /// Whether the server has not responded yet.
     pub busy: RwSignal<bool>,
 }
 

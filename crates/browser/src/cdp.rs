@@ -2,7 +2,7 @@
 //!
 //! A [`Connection`] numbers commands, matches responses, and forwards events to the [`Session`] that they
 //! belong to. Every command has a deadline. When a page crashes, its pending commands fail at once (Chromium
-//! never answers them); when the pipe ends, all do. Unknown events and fields are ignored. Messages of
+//! never responds to them); when the pipe ends, all do. Unknown events and fields are ignored. Messages of
 //! external clients are forwarded unchanged ([`external`]); they never reach a [`Session`] of this
 //! crate, and its messages never reach them.
 

@@ -170,7 +170,7 @@ impl Multiplexer {
 }
 
 impl CdpClient {
-    /// Sends a command of the client to the browser. An invalid or rejected command is answered with an error
+    /// Sends a command of the client to the browser. An invalid or rejected command gets an error response
     /// message.
     ///
     /// # Errors
@@ -192,7 +192,7 @@ impl CdpClient {
         self.inbox.lock().await.next().await
     }
 
-    /// Returns the command as it is sent to the browser; `None` if it was answered here.
+    /// Returns the command as it is sent to the browser; `None` if its response was sent from here.
     fn translate(&self, message: &str) -> Option<(String, CommandKind)> {
         // Text after a zero byte would be a second command that was not checked.
         let command = serde_json::from_str::<Command<'_>>(message).ok();

@@ -1,7 +1,7 @@
 //! What a profile stores of a browser: cookies, and the storage of each origin.
 //!
 //! The storage of an origin is accessible only from one of its documents. An empty document is used for that:
-//! a page navigates to the origin, and the request is answered here, without reaching the site.
+//! a page navigates to the origin, and this module responds to the request, without reaching the site.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ fn settable_cookie(cookie: &Value) -> Value {
     cookie
 }
 
-/// A page whose requests are answered with empty documents.
+/// A page whose requests get empty documents as responses.
 struct StandIn {
     session: Arc<Session>,
     /// Notified when a document is loaded.

@@ -25,7 +25,7 @@ impl CacheKey {
             Proxy::Basic | Proxy::Auto => "basic",
             Proxy::Enhanced | Proxy::Stealth => "enhanced",
         };
-        // A response from an unverified server must not answer a request that verifies certificates.
+        // A response from an unverified server must not serve a request that verifies certificates.
         let verified = url.scheme() == "https" && options.verify_tls();
         let parts = [
             "page",
@@ -85,7 +85,7 @@ impl Ages {
     }
 }
 
-/// Returns the ages of the copies that may answer a request, or `None` if no copy may. Headers, actions
+/// Returns the ages of the copies that may serve a request, or `None` if no copy may. Headers, actions
 /// and a profile can change the response, so a request with any of them never uses a copy; a
 /// screenshot or branding needs the page itself.
 pub fn wanted_ages(options: &ScrapeOptions) -> Option<Ages> {
@@ -125,7 +125,7 @@ pub fn cache_state(options: &ScrapeOptions, cached_at: Option<Timestamp>) -> Opt
     }
 }
 
-/// Returns the error for a request that only the cache may answer, or `None` if the page may be fetched.
+/// Returns the error for a request that only the cache may serve, or `None` if the page may be fetched.
 pub fn cache_only_error(options: &ScrapeOptions) -> Option<ApiError> {
     if options.lockdown {
         Some(ApiError::new(

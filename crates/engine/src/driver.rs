@@ -476,7 +476,7 @@ async fn next_event(
     }
 }
 
-/// Returns the failure of a page whose task panicked: the page fails, the job goes on.
+/// Returns the failure of a page whose task panicked: the page fails, the job continues.
 fn panic_failure() -> ScrapeFailure {
     ScrapeFailure::permanent(ApiError::new(
         ErrorCode::Unknown,

@@ -82,7 +82,7 @@ async fn exchange(child: &mut Child, request: &FileRequest, body: &[u8]) -> std:
     let mut limited = stdout.take(limits::FILE_READER_OUTPUT_BYTES);
     let (sent, read) = tokio::join!(sending, limited.read_to_end(&mut output));
     read?;
-    // A reader may answer before it has read the whole file.
+    // A reader may write its result before it has read the whole file.
     if output.is_empty() {
         sent?;
     }

@@ -12,7 +12,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::limits;
 
-/// Hosts that have asked for a pause, as reported by any node. Cheap to clone.
+/// Hosts that have requested a pause, as reported by any node. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct HostPauses(Arc<Mutex<HashMap<String, Instant>>>);
 
@@ -97,7 +97,7 @@ impl HostTurns {
         }
     }
 
-    /// Reports to other nodes that a host has asked for a pause, if the response of a page says so.
+    /// Reports to other nodes that a host has requested a pause, if the response of a page says so.
     pub(crate) async fn report(&self, host: &HostKey, page: &FetchedPage) {
         let pause_ms = match (page.status, page.retry_after_ms) {
             (429 | 503, Some(wait)) => wait.min(crawl_limits::RETRY_AFTER_MAX_MS),
@@ -109,7 +109,7 @@ impl HostTurns {
                 .pause_host(host.to_string(), Duration::from_millis(pause_ms))
                 .await
         {
-            tracing::debug!(%error, "cannot report that a host has asked for a pause");
+            tracing::debug!(%error, "cannot report that a host has requested a pause");
         }
     }
 

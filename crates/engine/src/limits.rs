@@ -43,7 +43,7 @@ pub const SITEMAP_BYTES: u64 = 50 * 1024 * 1024;
 pub const MAP_SITEMAPS_TIMEOUT: Duration = Duration::from_secs(120);
 /// Maps that run at once, at most half of them of one team; further ones wait.
 pub const MAPS_AT_ONCE: usize = 32;
-/// How long a used-up budget must be unchanged before the store is asked what was really charged.
+/// How long a used-up budget must be unchanged before the charges are read from the store.
 pub const BUDGET_RECHECK_AFTER: Duration = Duration::from_secs(10);
 /// Redirects followed for a page.
 pub const PAGE_REDIRECTS: u32 = 20;

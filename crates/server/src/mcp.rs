@@ -1,5 +1,5 @@
 //! The server of the Model Context Protocol: `harvestman mcp` on standard input and output, one JSON-RPC 2.0 message per
-//! line, and `POST /mcp` over HTTP without sessions. Both answer the same requests; tools call the API of a Harvestman
+//! line, and `POST /mcp` over HTTP without sessions. Both serve the same requests; tools call the API of a Harvestman
 //! server, which checks key, limits and fields. Start reading at [`tools`].
 
 mod call;

@@ -67,7 +67,7 @@ impl UsageChange {
 operations! {
     /// The ledger and its sums.
     trait Usage {
-        /// Records a request that is answered at once: its activity entry and, unless it is free, its ledger
+        /// Records a request that ends at once: its activity entry and, unless it is free, its ledger
         /// entry, from the fields of `call`. `end` is the price in credits, or the error.
         async fn record_call(
             &self,

@@ -1,4 +1,4 @@
-//! JSON error responses for connections without a valid request. hyper answers a malformed head itself, without a
+//! JSON error responses for connections without a valid request. hyper responds to a malformed head itself, without a
 //! body; that response is replaced.
 
 use axum::http::StatusCode;

@@ -1,5 +1,5 @@
-//! The protocol over HTTP: one message per request, without sessions. A tool call that wants progress is answered by an
-//! event stream, everything else by JSON.
+//! The protocol over HTTP: one message per request, without sessions. The response to a tool call that wants progress is
+//! an event stream, any other response JSON.
 
 use std::convert::Infallible;
 

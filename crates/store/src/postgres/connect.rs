@@ -179,8 +179,8 @@ impl Pool {
 }
 
 /// A connection that many callers use at once, for statements that are transactions of their own. They are sent without
-/// waiting for earlier answers, so that a distant database answers all within one round trip. The connection is returned
-/// to the pool when nobody uses it.
+/// waiting for earlier responses, so that a distant database responds to all within one round trip. The connection is
+/// returned to the pool when nobody uses it.
 #[derive(Debug, Default)]
 pub(crate) struct SharedConnection(Mutex<Weak<Client>>);
 

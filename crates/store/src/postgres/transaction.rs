@@ -1,6 +1,6 @@
 //! Write transactions. Each runs in a task of its own, so that it ends even if its caller goes away. Its time limits
 //! are well below a lease: nobody waits long for the locks of a node that is frozen or cut off. If the connection
-//! breaks before the answer to a COMMIT, the database is asked whether the transaction was committed.
+//! breaks before the response to a COMMIT, the database is asked whether the transaction was committed.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -74,7 +74,7 @@ impl Transaction {
         self.ended_with(committed).await
     }
 
-    /// Ends with the outcome of a COMMIT. If the answer to it was lost, asks the database for the outcome.
+    /// Ends with the outcome of a COMMIT. If the response was lost, asks the database for the outcome.
     pub(crate) async fn ended_with(mut self, committed: Result<(), StoreError>) -> Result<(), StoreError> {
         let Err(error) = committed else {
             self.ended();
@@ -177,7 +177,7 @@ impl Postgres {
     }
 }
 
-/// Returns whether a transaction was committed; also false if the answer does not arrive in time.
+/// Returns whether a transaction was committed; also false if the response does not arrive in time.
 async fn was_committed(pool: &Pool, id: &str) -> bool {
     let deadline = Instant::now() + limits::RECONNECT_TIME;
     loop {

@@ -10,7 +10,7 @@ use crate::project::Project;
 
 const TRUNK: &str = "Trunk.toml";
 const ROUTES: &str = "docs/ROUTES.md";
-/// Paths that are not forwarded: those that trunk answers, and those that only other programs use.
+/// Paths that are not forwarded: those that trunk serves, and those that only other programs use.
 const NOT_FORWARDED: &[&str] = &["/", "/console", "/cdp", "/mcp", "/metrics"];
 
 pub(super) fn problems(project: &Project) -> Result<Vec<String>> {

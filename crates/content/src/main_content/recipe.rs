@@ -21,10 +21,13 @@ const MAX_ITEMS: usize = 200;
 const MAX_BYTES: usize = 1000;
 /// Maximum depth of sections.
 const MAX_DEPTH: usize = 4;
-/// Maximum number of other blocks between two of a list: amounts, headings of parts.
+/// Maximum number of other blocks between two of a list: amounts, names of parts.
 const MAX_BETWEEN: usize = 3;
-/// Share of linked text at which such a block is not part of the list, in percent.
+/// Words and share of linked text, in percent, above which such a block is not part of the list.
+const MAX_WORDS: i32 = 3;
 const MAX_LINKED: i32 = 50;
+/// Share of the items of a list that are kept elsewhere, in percent, above which the list is a copy.
+const MAX_COPIED: usize = 80;
 /// Minimum number of letters and digits of a text that is searched for.
 const MIN_LETTERS: usize = 3;
 /// Letters and digits from which on a part of an item is recognized, whatever the length of that.
@@ -37,22 +40,21 @@ pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
         return;
     }
     let shown: Vec<Option<usize>> = blocks.iter().map(|block| item_of(dom, block, &items)).collect();
-    let kept = shown.iter().zip(&*probabilities);
-    let mut done: HashSet<usize> = kept
-        .filter(|&(_, &p)| p >= cut)
-        .filter_map(|(item, _)| *item)
-        .collect();
     for list in lists(&shown) {
         let in_list: HashSet<usize> = shown[list.clone()].iter().flatten().copied().collect();
-        // A list of which most is kept elsewhere is a copy.
-        if in_list.difference(&done).count() * 2 < in_list.len() {
+        let outside = (0..list.start).chain(list.end..blocks.len());
+        let kept = outside
+            .filter(|&at| probabilities[at] >= cut)
+            .filter_map(|at| shown[at]);
+        let copied = kept.collect::<HashSet<usize>>().intersection(&in_list).count();
+        if copied * 100 > in_list.len() * MAX_COPIED {
             continue;
         }
-        done.extend(in_list);
-        let heading = list.start.checked_sub(1);
-        let heading = heading.filter(|&at| dom.tag(blocks[at].id).heading_level().is_some());
+        let is_heading = |at: usize| dom.tag(blocks[at].id).heading_level().is_some();
+        let is_between = |block: &Block| block.size() <= MAX_WORDS && block.linked_percent() <= MAX_LINKED;
+        let heading = list.start.checked_sub(1).filter(|&at| is_heading(at));
         for at in heading.into_iter().chain(list) {
-            if shown[at].is_some() || blocks[at].linked_percent() < MAX_LINKED {
+            if shown[at].is_some() || is_heading(at) || is_between(&blocks[at]) {
                 probabilities[at] = cut.max(probabilities[at]);
             }
         }

@@ -249,7 +249,7 @@ async fn a_busy_model_is_retried_and_a_silent_one_times_out() {
     assert_contains(&document, "/summary", "Fired twice");
     assert_eq!(document.get("answer"), None);
     assert!(
-        warning(&document).contains("`answer` is missing, because the language model did not answer"),
+        warning(&document).contains("`answer` is missing, because the language model did not respond"),
         "{document}"
     );
     assert_contains(&document, "/markdown", "Red cup");

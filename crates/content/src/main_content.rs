@@ -52,6 +52,8 @@ const ARTICLE_RECALL: i64 = 750;
 const ARTICLE_WORDS: i64 = 200;
 /// If the model keeps fewer words than this, the choice of the rules is used.
 const MIN_WORDS: i64 = 12;
+/// If fewer words of a product are kept without the cards of others, the cards are judged like all blocks.
+const MIN_PRODUCT_WORDS: i64 = 40;
 
 /// Returns the roots of the main content in document order, and marks what is dropped inside them in
 /// `dropped`.
@@ -103,28 +105,19 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         }
     }
     let is_marked = landmarks::adjust(dom, body, kind, &blocks, &mut probabilities);
-    let mut sized: Vec<(i32, i64)> = probabilities
-        .iter()
-        .zip(&blocks)
-        .map(|(&probability, block)| (probability, i64::from(block.size())))
-        .collect();
-    let size: i64 = sized.iter().map(|&(_, size)| size).sum();
-    let recall = match kind {
-        PageKind::Article if size >= ARTICLE_WORDS => ARTICLE_RECALL,
-        _ => 1000,
-    };
-    let (mut cut, expected) = classifier::cut(&mut sized, recall);
-    let words = |least: i32| -> i64 {
-        sized
-            .iter()
-            .filter(|&&(probability, _)| probability >= least)
-            .map(|&(_, size)| size)
-            .sum()
-    };
-    if words(cut) < MIN_WORDS && words(0) > MIN_WORDS && !is_marked {
+    let mut best = BestCut::of(kind, &blocks, &probabilities);
+    if kind == PageKind::Product {
+        let own = offer::without_cards(&blocks, &probabilities);
+        let best_of_own = BestCut::of(kind, &blocks, &own);
+        if best_of_own.words >= MIN_PRODUCT_WORDS {
+            (probabilities, best) = (own, best_of_own);
+        }
+    }
+    let mut cut = best.cut;
+    if best.words < MIN_WORDS && best.all_words > MIN_WORDS && !is_marked {
         return roots;
     }
-    if restore::keep_all_if_unclear(&blocks, &mut probabilities, expected) {
+    if restore::keep_all_if_unclear(&blocks, &mut probabilities, best.expected) {
         cut = 1000;
     } else {
         restore::restore(dom, kind, &blocks, &mut probabilities, cut);
@@ -136,6 +129,39 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
         true => vec![body],
         false => roots,
+    }
+}
+
+/// The probability from which on blocks are kept.
+struct BestCut {
+    cut: i32,
+    /// Expected score, in millionths.
+    expected: i64,
+    /// Words of the blocks from the cut on, and of all that may be kept.
+    words: i64,
+    all_words: i64,
+}
+
+impl BestCut {
+    fn of(kind: PageKind, blocks: &[Block], probabilities: &[i32]) -> BestCut {
+        let mut sized: Vec<(i32, i64)> = probabilities
+            .iter()
+            .zip(blocks)
+            .map(|(&probability, block)| (probability, i64::from(block.size())))
+            .collect();
+        let all_words = sized.iter().map(|&(_, words)| words).sum();
+        let recall = match kind {
+            PageKind::Article if all_words >= ARTICLE_WORDS => ARTICLE_RECALL,
+            _ => 1000,
+        };
+        let (cut, expected) = classifier::cut(&mut sized, recall);
+        let kept = sized.iter().filter(|&&(probability, _)| probability >= cut);
+        BestCut {
+            cut,
+            expected,
+            words: kept.map(|&(_, words)| words).sum(),
+            all_words,
+        }
     }
 }
 

@@ -12,6 +12,11 @@ use crate::html::dom::{Dom, NodeId, attr, collapse};
 use crate::html::json_ld;
 use crate::html::tag::Tag;
 
+/// Words and share of linked text, in percent, from which on a text may be the name of another product, and maximum size
+/// of its card.
+const MIN_NAME_WORDS: i32 = 3;
+const MIN_LINKED: i32 = 90;
+const MAX_CARD_BYTES: i32 = 400;
 /// Blocks after the name, and before it, of which one may be the price.
 const MAX_AFTER: usize = 40;
 const MAX_BEFORE: usize = 8;
@@ -46,6 +51,23 @@ const PRICE: [&str; 4] = [
     "og:price", "og:price:amount", "product:price", "product:price:amount",
 ];
 
+/// Returns the probabilities with those of the cards of other products set to 0. A card is one of several like elements
+/// with little text, among it a link: the name of the product.
+pub(super) fn without_cards(blocks: &[Block], probabilities: &[i32]) -> Vec<i32> {
+    let is_name = |block: &Block| block.linked_percent() >= MIN_LINKED && block.size() >= MIN_NAME_WORDS;
+    let mut own = probabilities.to_vec();
+    let mut at = 0;
+    let element = |block: &Block| (block.around.repeats, block.around.repeated_text);
+    for card in blocks.chunk_by(|a, b| element(a) == element(b)) {
+        let (repeats, bytes) = element(&card[0]);
+        if repeats > 0 && bytes <= MAX_CARD_BYTES && card.iter().any(is_name) {
+            own[at..at + card.len()].fill(0);
+        }
+        at += card.len();
+    }
+    own
+}
+
 /// Raises the probabilities of the name and the price of the product that a page is about to `cut`.
 pub(super) fn restore(
     dom: &Dom,
@@ -70,7 +92,8 @@ pub(super) fn restore(
         _ => from + blocks[from..].iter().take_while(|block| is_name(block)).count(),
     };
     let stated = stated_prices(dom);
-    let price_at = |at: usize| price_of(dom, weights, &blocks[at]);
+    // Cards of other products have the probability 0.
+    let price_at = |at: usize| price_of(dom, weights, &blocks[at]).filter(|_| probabilities[at] > 0);
     let is_price = |&at: &usize| price_at(at).is_some();
     let is_stated = |&at: &usize| price_at(at).is_some_and(|text| shows_one(&text, &stated));
     let near = || {
@@ -79,9 +102,10 @@ pub(super) fn restore(
             .chain((0..from).rev().take(MAX_BEFORE))
     };
     let first = near().find(is_stated).or_else(|| near().find(is_price));
-    let prices = first
+    let prices: Vec<usize> = first
         .into_iter()
-        .flat_map(|first| (first..blocks.len()).take(MAX_PRICES).take_while(is_price));
+        .flat_map(|first| (first..blocks.len()).take(MAX_PRICES).take_while(is_price))
+        .collect();
     for at in (from..to).chain(prices) {
         probabilities[at] = probabilities[at].max(cut);
     }

@@ -113,6 +113,21 @@ fn a_stated_faq_is_kept() {
 }
 
 #[test]
+fn cards_of_other_products_are_left_out() {
+    let card = |name: &str| format!("<li><a href=/{name}><h3>Brass {name} lamp</h3></a><p>£8.50</p></li>");
+    let cards = format!("<ul>{}{}{}</ul>", card("bow"), card("stern"), card("mast"));
+    for (kind, is_kept) in [("Product", false), ("Thing", true)] {
+        let found = markdown(&format!(
+            "<title>Harbour lamp</title><script type=application/ld+json>{{\"@type\": \"{kind}\"}}</script>\
+             {NAVIGATION}<main><h1>Harbour lamp</h1>{TEXT}{MORE}{cards}</main>{FOOTER}"
+        ));
+        for text in ["Brass stern lamp", "£8.50"] {
+            assert_eq!(found.contains(text), is_kept, "{kind}: {found}");
+        }
+    }
+}
+
+#[test]
 fn the_parts_of_a_divided_text_are_kept() {
     let popular =
         "<div class=most-popular><h3>Most popular</h3><a href=/a>Thirty tools for your harbour</a></div>";

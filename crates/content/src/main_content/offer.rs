@@ -29,8 +29,11 @@ const MAX_BYTES: usize = 120;
 const MAX_TEXTS: usize = 20;
 /// Elements around a price, itself included, of which one may have a name that says so.
 const NAMED: usize = 3;
-/// Prices of a page that are read from its JSON-LD.
+/// Maximum number of headings that may be the name.
+const MAX_HEADINGS: usize = 50;
+/// Maximum number of prices that are read from a block of JSON-LD, and from microdata, and bytes of each.
 const MAX_STATED: usize = 100;
+const MAX_STATED_BYTES: usize = 40;
 
 /// Words in names of elements that hold a price.
 const PRICE_NAMES: [&str; 12] = [
@@ -122,11 +125,12 @@ fn name(dom: &Dom) -> Option<NodeId> {
         };
         words().filter(|word| title.contains(word)).count() * 2 > words().count()
     };
-    let headings: Vec<NodeId> = dom.all(Tag::H1).collect();
+    let headings: Vec<NodeId> = dom.all(Tag::H1).take(MAX_HEADINGS).collect();
     match headings[..] {
         [name] => Some(name),
         [] => (0..dom.len())
             .filter(|&id| dom.tag(id).heading_level().is_some())
+            .take(MAX_HEADINGS)
             .find(in_title),
         _ => headings.into_iter().find(in_title),
     }
@@ -198,7 +202,9 @@ fn stated_prices(dom: &Dom) -> Vec<String> {
     let properties =
         dom.with_attribute(|a| a.name == attr::ITEMPROP && ["price", "lowPrice"].contains(&dom.value(a)));
     let properties = properties.filter_map(|id| dom.attr(id, attr::CONTENT));
-    prices.extend(meta(dom, &PRICE).chain(properties).map(hundredths));
+    let contents = meta(dom, &PRICE).chain(properties).take(MAX_STATED);
+    prices.extend(contents.map(hundredths));
+    prices.retain(|price| price.len() <= MAX_STATED_BYTES);
     prices
 }
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use memchr::memmem;
 use serde_json::Value;
 
 use super::block::Block;
@@ -16,9 +17,10 @@ use crate::html::json_ld;
 const PROPERTIES: [&str; 3] = ["recipeIngredient", "ingredients", "recipeInstructions"];
 /// Properties of a step or section that hold its text or its steps.
 const PARTS: [&str; 2] = ["text", "itemListElement"];
-/// Maximum number of ingredients and steps that are read, and bytes of each.
-const MAX_ITEMS: usize = 200;
+/// Maximum number of ingredients and steps that are read, bytes of each, and blocks that are compared with them.
+const MAX_ITEMS: usize = 120;
 const MAX_BYTES: usize = 1000;
+const MAX_BLOCKS: usize = 3000;
 /// Maximum depth of sections.
 const MAX_DEPTH: usize = 4;
 /// Maximum number of other blocks between two of a list: amounts, names of parts.
@@ -39,6 +41,7 @@ pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
     if items.is_empty() {
         return;
     }
+    let blocks = &blocks[..blocks.len().min(MAX_BLOCKS)];
     let shown: Vec<Option<usize>> = blocks.iter().map(|block| item_of(dom, block, &items)).collect();
     for list in lists(&shown) {
         let in_list: HashSet<usize> = shown[list.clone()].iter().flatten().copied().collect();
@@ -93,7 +96,7 @@ fn items(dom: &Dom) -> Vec<String> {
     items.extend(
         marked
             .take(MAX_ITEMS)
-            .map(|id| stated::letters(&dom.text_of(id, MAX_BYTES))),
+            .map(|id| stated::letters(&dom.text_of(id, MAX_BYTES), MAX_BYTES)),
     );
     items.retain(|item| item.len() >= MIN_LETTERS);
     items.truncate(MAX_ITEMS);
@@ -102,7 +105,10 @@ fn items(dom: &Dom) -> Vec<String> {
 
 fn add_items(value: &Value, depth: usize, items: &mut Vec<String>) {
     match value {
-        Value::String(text) if items.len() < MAX_ITEMS => items.extend(text.lines().map(stated::letters)),
+        Value::String(text) => {
+            let lines = text.lines().take(MAX_ITEMS.saturating_sub(items.len()));
+            items.extend(lines.map(|line| stated::letters(line, MAX_BYTES)));
+        }
         Value::Array(list) => list.iter().for_each(|value| add_items(value, depth, items)),
         Value::Object(part) if depth < MAX_DEPTH => {
             let values = PARTS.iter().filter_map(|name| part.get(*name));
@@ -116,9 +122,33 @@ fn add_items(value: &Value, depth: usize, items: &mut Vec<String>) {
 fn item_of(dom: &Dom, block: &Block, items: &[String]) -> Option<usize> {
     let text = title::start_of(dom, block.id);
     let text: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+    let contains = |text: &str, part: &str| memmem::find(text.as_bytes(), part.as_bytes()).is_some();
     let is_item = |item: &String| match text.len() <= item.len() {
-        true => (text.len() * 2 >= item.len() || text.len() >= SURE_LETTERS) && item.contains(&text),
-        false => text.len() <= item.len() * 2 && text.contains(item.as_str()),
+        true => (text.len() * 2 >= item.len() || text.len() >= SURE_LETTERS) && contains(item, &text),
+        false => text.len() <= item.len() * 2 && contains(&text, item),
     };
     (text.len() >= MIN_LETTERS).then(|| items.iter().position(is_item))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::parse::parse;
+
+    #[test]
+    fn items_are_limited_in_number_and_size() {
+        let steps = format!(
+            "{}\\n{}",
+            "stir ".repeat(MAX_BYTES),
+            "Bake it.\\n".repeat(MAX_ITEMS)
+        );
+        let json = format!("{{\"recipeIngredient\": [\"1 egg\"], \"recipeInstructions\": \"{steps}\"}}");
+        let marked = "<i itemprop=ingredients>2 cups</i>".repeat(MAX_ITEMS);
+        let page = format!("<script type=application/ld+json>{json}</script>{marked}");
+        let items = items(&parse(&page));
+        assert_eq!(items.len(), MAX_ITEMS);
+        assert_eq!(items[0], "1egg");
+        assert_eq!(items[1].len(), MAX_BYTES);
+        assert_eq!(items[2], "bakeit");
+    }
 }

@@ -74,12 +74,9 @@ pub(super) fn keys(text: &str) -> impl Iterator<Item = u64> {
     (0..folded.len()).filter_map(move |at| key_at(&folded, at))
 }
 
-/// Returns the letters and digits of a text in lower case.
-pub(super) fn letters(text: &str) -> String {
-    fold(text, MAX_CHARS)
-        .into_iter()
-        .map(|(letter, _)| letter)
-        .collect()
+/// Returns the letters and digits of a text in lower case, at most `max` of them.
+pub(super) fn letters(text: &str, max: usize) -> String {
+    fold(text, max).into_iter().map(|(letter, _)| letter).collect()
 }
 
 /// Returns the string value that follows a JSON key, still escaped.

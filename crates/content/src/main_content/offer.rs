@@ -1,11 +1,12 @@
-//! Keeps the name and the price of the product that a page offers. They stand among pictures and buttons, so the model
-//! takes them for a part of the site.
+//! Keeps the name and the price of the product that a page offers, and leaves out the cards of other products. Name and
+//! price stand among pictures and buttons, so the model takes them for a part of the site.
 
 use memchr::memmem;
 
 use super::block::Block;
 use super::hints;
 use super::kind::PageKind;
+use super::stated;
 use super::title;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr, collapse};
@@ -157,12 +158,16 @@ fn starts_with_amount(text: &str) -> bool {
     let is_amount = |text: &str| match without_currency(text) {
         Some(rest) => rest.trim_start().starts_with(|c: char| c.is_ascii_digit()),
         None => {
-            let rest =
-                text.trim_start_matches(|c: char| c.is_ascii_digit() || " .,'\u{a0}\u{202f}".contains(c));
+            let rest = text.trim_start_matches(is_in_number);
             rest.len() < text.len() && without_currency(rest).is_some()
         }
     };
     is_amount(text) || text.split_once(' ').is_some_and(|(_, rest)| is_amount(rest))
+}
+
+/// Returns true for digits and what divides them.
+fn is_in_number(c: char) -> bool {
+    c.is_ascii_digit() || " .,'\u{a0}\u{202f}".contains(c)
 }
 
 /// Returns what follows the currency at the start of a text.
@@ -190,12 +195,9 @@ fn stated_prices(dom: &Dom) -> Vec<String> {
     for block in json_ld::blocks(dom) {
         for key in ["\"price\"", "\"lowPrice\""] {
             for at in memmem::find_iter(block.as_bytes(), key).take(MAX_STATED) {
-                let value = block[at + key.len()..].trim_start_matches([' ', ':']);
-                let end = match value.starts_with('"') {
-                    true => value[1..].find('"').map_or(0, |end| end + 1),
-                    false => value.find([',', '}']).unwrap_or(0),
-                };
-                prices.push(hundredths(&value[..end]));
+                let rest = &block[at + key.len()..];
+                let number = || rest.trim_start_matches([' ', ':']).split([',', '}']).next();
+                prices.extend(stated::string_after(rest).or_else(number).map(hundredths));
             }
         }
     }
@@ -229,8 +231,7 @@ fn hundredths(number: &str) -> String {
 
 /// Returns true for a text that shows one of some prices in hundredths, with or without those.
 fn shows_one(text: &str, prices: &[String]) -> bool {
-    let is_part = |c: char| c.is_ascii_digit() || " .,'\u{a0}\u{202f}".contains(c);
-    text.split(|c| !is_part(c)).any(|number| {
+    text.split(|c| !is_in_number(c)).any(|number| {
         let digits: String = number.chars().filter(char::is_ascii_digit).collect();
         !digits.is_empty()
             && prices

@@ -71,23 +71,29 @@ fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
     let is_paragraph = |block: &Block| dom.tag(block.id) == Tag::P && block.linked_percent() < MAX_PART_LINKS;
     // By element: words of its paragraphs, all and those kept.
     let mut parts: HashMap<NodeId, (i32, i32)> = HashMap::default();
-    let (mut all, mut largest) = (0, None);
+    let mut all = 0;
     for (block, &probability) in blocks.iter().zip(&*probabilities) {
         let kept = if probability >= cut { block.size() } else { 0 };
         all += kept;
         if is_paragraph(block) {
             let part = parts.entry(dom.parent(block.id)).or_default();
             *part = (part.0 + block.size(), part.1 + kept);
-            largest = largest.max(Some((part.1, dom.parent(block.id))));
         }
     }
-    let Some((_, text)) = largest.filter(|&(kept, _)| kept * 2 > all) else {
-        return;
-    };
     let class = |id: NodeId| dom.attr(id, attr::CLASS);
     let look = |id: NodeId| Some((class(id)?, class(dom.parent(id)), dom.ancestors(id).count()));
-    let is_part = |id: NodeId| look(id).is_some() && look(id) == look(text);
-    parts.retain(|&id, &mut (words, kept)| kept == 0 && words >= MIN_PART_WORDS && is_part(id));
+    // By the look of elements: words of their paragraphs that are kept.
+    let mut looks = HashMap::default();
+    for (&id, &(_, kept)) in parts.iter().filter(|(_, (_, kept))| *kept > 0) {
+        *looks.entry(look(id)).or_default() += kept;
+    }
+    let Some((text, _)) = looks
+        .into_iter()
+        .find(|&(look, kept): &(_, i32)| look.is_some() && kept * 2 > all)
+    else {
+        return;
+    };
+    parts.retain(|&id, &mut (words, kept)| kept * 2 < words && words >= MIN_PART_WORDS && look(id) == text);
     for (block, probability) in blocks.iter().zip(probabilities) {
         if is_paragraph(block) && parts.contains_key(&dom.parent(block.id)) {
             *probability = cut.max(*probability);
@@ -309,6 +315,26 @@ mod tests {
         let page = "TEXT<div><div><table><tr><td>Alpha<td>Beta</table></div></div>TEXT";
         assert_eq!(
             kept_words(PageKind::Other, page, &["Alpha", "Beta"]),
+            ["Alpha", "Beta"]
+        );
+    }
+
+    #[test]
+    fn a_lost_part_of_many_equal_ones_stays() {
+        let part = |class: &str, text: &str| format!("<div class=row><div class={class}>{text}</div></div>");
+        let long = |word: &str| format!("<p>{}</p>", format!("{word} berth ").repeat(20));
+        let page = [
+            part("body", "TEXT").repeat(4),
+            part("body", &format!("{}{}TEXT", long("Alpha"), long("Beta"))),
+            part("body", &format!("<p>Gamma</p>{}TEXT", "TEXT".repeat(4))),
+            part("promo", &long("Delta")),
+        ];
+        assert_eq!(
+            kept_words(
+                PageKind::Article,
+                &page.concat(),
+                &["Alpha", "Beta", "Gamma", "Delta"]
+            ),
             ["Alpha", "Beta"]
         );
     }

@@ -14,9 +14,9 @@ use crate::html::tag::Tag;
 use crate::markdown::code;
 
 /// Share of linked text from which an element is a list of links, in percent.
-const LIST_PERCENT: u32 = 80;
+const LIST_PERCENT: u64 = 80;
 /// By how much that share falls where the list ends, in percent.
-const OTHER_PERCENT: u32 = 5;
+const OTHER_PERCENT: u64 = 5;
 /// Share of linked text from which a box is not prose, in percent.
 const BOX_PERCENT: u32 = 30;
 /// Minimum links of a list of all pages.
@@ -33,8 +33,8 @@ pub(super) fn correct(dom: &Dom, url: &Url, kind: PageKind, weights: &TextWeight
     keep_boxes(dom, weights, names);
     if kind == PageKind::Documentation {
         keep_source_comments(dom, names);
-        mark_site_lists(dom, url, weights, names);
     }
+    mark_site_lists(dom, url, weights, names);
 }
 
 /// Removes the hint of sidebars with prose that stand after a paragraph, or in a section with one: DocBook and Asciidoc
@@ -95,6 +95,11 @@ fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [Nam
         let next = headings.partition_point(|&heading| heading < id);
         headings.get(next).is_some_and(|&heading| heading < dom.end(id))
     };
+    let part_titles = PartTitles::of(dom, weights, body);
+    let linked_percent = |id: NodeId| {
+        let text = weights.text[id as usize].saturating_sub(part_titles.unlinked(id, dom.end(id)));
+        u64::from(weights.linked[id as usize]) * 100 / u64::from(text).max(1)
+    };
     let is_own = |&id: &NodeId| dom.tag(id) == Tag::A && leads_to_itself(dom, url, id);
     let is_long = |id: NodeId| {
         let links = dom.below(id).filter(|&id| dom.tag(id) == Tag::A);
@@ -102,15 +107,12 @@ fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [Nam
     };
     for link in dom.below(body).filter(is_own).take(MAX_OWN_LINKS) {
         let is_list = |&id: &NodeId| {
-            id > body
-                && weights.linked_percent(id) >= LIST_PERCENT
-                && !has_heading(id)
-                && !code::is_block(dom, id)
+            id > body && linked_percent(id) >= LIST_PERCENT && !has_heading(id) && !code::is_block(dom, id)
         };
         let mut list = link;
         for around in dom.ancestors(link).take(MAX_LEVELS).take_while(is_list) {
             // A long list of nothing but links ends where other text begins.
-            let is_other = weights.linked_percent(around) + OTHER_PERCENT < weights.linked_percent(list);
+            let is_other = linked_percent(around) + OTHER_PERCENT < linked_percent(list);
             if is_other && is_long(list) {
                 break;
             }
@@ -120,6 +122,37 @@ fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [Nam
             names[list as usize].hint = Hint::Boilerplate;
             names[list as usize].words |= LISTS_SITE;
         }
+    }
+}
+
+/// The headings of parts, which divide a list of links.
+struct PartTitles {
+    /// By heading: its node, and the bytes of unlinked text in the headings before it.
+    headings: Vec<(NodeId, u32)>,
+    /// The same of all headings.
+    total: u32,
+}
+
+impl PartTitles {
+    fn of(dom: &Dom, weights: &TextWeights, body: NodeId) -> Self {
+        let (mut headings, mut total) = (Vec::new(), 0);
+        for id in dom
+            .below(body)
+            .filter(|&id| dom.tag(id).heading_level().is_some())
+        {
+            headings.push((id, total));
+            total += weights.text[id as usize].saturating_sub(weights.linked[id as usize]);
+        }
+        Self { headings, total }
+    }
+
+    /// Returns the bytes of unlinked text in the headings from `start` to `end`.
+    fn unlinked(&self, start: NodeId, end: NodeId) -> u32 {
+        let before = |id: NodeId| {
+            let next = self.headings.partition_point(|&(heading, _)| heading < id);
+            self.headings.get(next).map_or(self.total, |&(_, sum)| sum)
+        };
+        before(end) - before(start)
     }
 }
 
@@ -137,8 +170,8 @@ fn leads_to_itself(dom: &Dom, url: &Url, link: NodeId) -> bool {
         "" => true,
         "#" => dom.has_class(link, "current"),
         _ if !href.ends_with(if file.is_empty() { "/" } else { file }) => false,
-        _ => url
-            .join(href)
-            .is_ok_and(|target| target.path() == path && target.host() == url.host()),
+        _ => url.join(href).is_ok_and(|target| {
+            target.path() == path && target.query() == url.query() && target.host() == url.host()
+        }),
     }
 }

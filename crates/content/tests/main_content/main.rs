@@ -152,6 +152,24 @@ fn the_parts_of_a_divided_text_are_kept() {
 }
 
 #[test]
+fn menus_in_parts_that_list_the_page_are_left_out() {
+    let links = |part: &str, own: &str| {
+        let mut lessons: Vec<String> = (1..10)
+            .map(|n| format!("<li><a href=/{part}/{n}>{part} lesson {n}</a></li>"))
+            .collect();
+        lessons.push(own.to_owned());
+        format!("<h2>{part} course</h2><ul>{}</ul>", lessons.concat())
+    };
+    for (own, is_kept) in [("<li><a href=/page>This page</a></li>", false), ("", true)] {
+        let menu = format!("{}{}", links("Knots", own), links("Sails", ""));
+        let found = markdown(&format!(
+            "<title>Knots</title><body><div id=all><h1>Knots</h1>{TEXT}<div id=lessons>{menu}</div>{MORE}</div>"
+        ));
+        assert_eq!(found.contains("Sails lesson 3"), is_kept, "{found}");
+    }
+}
+
+#[test]
 fn the_name_and_the_price_of_a_product_are_kept() {
     let json =
         r#"<script type="application/ld+json">{"@type": "Product", "offers": {"price": "1299.50"}}</script>"#;

@@ -26,7 +26,7 @@ pub(crate) fn write(dom: &Dom, base: &Url, roots: &[NodeId], dropped: &[bool], m
                 close(&mut out, dom, open.pop());
             }
             let tag = dom.tag(at);
-            if dropped[at as usize] || is_removed(tag) || (tag == Tag::Noscript && !dom.shows_noscript) {
+            if dropped[at as usize] || is_removed(tag) || (tag == Tag::Noscript && !dom.shows_noscript(at)) {
                 at = dom.end(at);
                 continue;
             }

@@ -97,7 +97,7 @@ fn text(dom: &Dom, id: NodeId) -> Option<String> {
 /// Returns whether a node is in navigation, a footer, or an element that never shows text.
 fn is_around(dom: &Dom, id: NodeId) -> bool {
     dom.ancestors(id)
-        .any(|up| matches!(dom.tag(up), Tag::Nav | Tag::Footer) || dom.is_never_text(dom.tag(up)))
+        .any(|up| matches!(dom.tag(up), Tag::Nav | Tag::Footer) || dom.is_never_text(up))
 }
 
 #[cfg(test)]

@@ -31,8 +31,8 @@ pub(crate) struct Dom {
     /// Names of elements and attributes.
     pub(crate) names: Names,
     pub(crate) truncated: bool,
-    /// The content of the page is in `noscript`, so it is read like the rest.
-    pub(crate) shows_noscript: bool,
+    /// The `noscript` elements that hold content of the page, in document order. They are read like the rest.
+    pub(crate) shown_noscript: Vec<NodeId>,
     /// Bytes of the input, for limits that depend on it.
     pub(crate) input_bytes: usize,
 }
@@ -167,11 +167,18 @@ impl Dom {
     }
 
     /// Returns true for elements whose content is not text of this page.
-    pub(crate) fn is_never_text(&self, tag: Tag) -> bool {
-        tag.is_never_text() || (tag == Tag::Noscript && !self.shows_noscript)
+    pub(crate) fn is_never_text(&self, id: NodeId) -> bool {
+        let tag = self.tag(id);
+        tag.is_never_text() || (tag == Tag::Noscript && !self.shows_noscript(id))
     }
 
-    /// Sets `shows_noscript` when nearly all text of the page is in `noscript`.
+    /// Returns true for a `noscript` that holds content of the page.
+    pub(crate) fn shows_noscript(&self, id: NodeId) -> bool {
+        self.shown_noscript.binary_search(&id).is_ok()
+    }
+
+    /// Finds the `noscript` elements that hold content: all when nearly all text of the page is in them, else those that
+    /// repeat the template of a script directly before them, from which the script would make the content.
     pub(crate) fn detect_noscript_content(&mut self) {
         if self.all(Tag::Noscript).next().is_none() {
             return;
@@ -196,7 +203,26 @@ impl Dom {
             }
             at += 1;
         }
-        self.shows_noscript = inside > NOSCRIPT_TEXT_BYTES && inside > plain * 3;
+        if inside <= NOSCRIPT_TEXT_BYTES {
+            return;
+        }
+        let holds_page = inside > plain * 3;
+        let shown = self
+            .all(Tag::Noscript)
+            .filter(|&id| holds_page || self.is_after_template(id));
+        self.shown_noscript = shown.collect();
+    }
+
+    /// Returns true when the element directly before is a script of type `text/template`.
+    fn is_after_template(&self, id: NodeId) -> bool {
+        let before = self.rare.partition_point(|&rare| rare < id);
+        let Some(&script) = self.rare[..before].last() else {
+            return false;
+        };
+        self.tag(script) == Tag::Script
+            && self.attr(script, attr::TYPE) == Some("text/template")
+            && self.parent(script) == self.parent(id)
+            && (self.end(script)..id).all(|between| self.text(between).trim().is_empty())
     }
 
     /// Returns all text below `id` unchanged, without scripts and styles; stops after about `max` bytes.

@@ -69,9 +69,7 @@ pub(super) fn heading_text(dom: &Dom, heading: NodeId) -> String {
     let is_shown = |&id: &NodeId| {
         let mut around = dom.ancestors(id).take_while(|&up| up > heading);
         !around.any(|up| {
-            dom.is_never_text(dom.tag(up))
-                || dom.tag(up) == Tag::Button
-                || dom.attr(up, attr::HIDDEN).is_some()
+            dom.is_never_text(up) || dom.tag(up) == Tag::Button || dom.attr(up, attr::HIDDEN).is_some()
         })
     };
     let text: String = dom

@@ -13,7 +13,7 @@ pub(super) fn is_skipped(dom: &Dom, id: NodeId) -> bool {
     match dom.tag(id) {
         Tag::Select | Tag::Textarea => true,
         Tag::Button => !opens_section(dom, id),
-        tag => dom.is_never_text(tag),
+        _ => dom.is_never_text(id),
     }
 }
 

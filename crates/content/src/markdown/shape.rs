@@ -47,7 +47,7 @@ impl Shape {
         for id in (1..dom.len()).rev() {
             let tag = dom.tag(id);
             let own = &mut subtrees[id as usize];
-            if dom.is_never_text(tag) {
+            if dom.is_never_text(id) {
                 *own = Subtree::default();
             } else if tag == Tag::Text {
                 own.text = u16::try_from(dom.ink(id)).unwrap_or(u16::MAX);

@@ -394,6 +394,19 @@ fn the_noscript_image_replaces_a_lazy_image() {
 }
 
 #[test]
+fn noscript_after_a_template_holds_the_text_that_its_script_would_write() {
+    let post = "A paragraph of the post. ".repeat(40);
+    let labels = "<p>Label of the blog.</p>".repeat(40);
+    let page = |kind: &str| {
+        format!(
+            "<div><script type='{kind}'><p>{post}</p></script>\n<noscript><p>{post}</p></noscript></div>{labels}"
+        )
+    };
+    assert!(markdown(&page("text/template")).starts_with("A paragraph of the post."));
+    assert!(markdown(&page("text/javascript")).starts_with("Label of the blog."));
+}
+
+#[test]
 fn code_shown_as_a_block_becomes_a_block() {
     check(
         "<p>a</p><div><code class='lean block'>\n   def a := 1</code></div><div class=code-block data-lang=http>GET /\n\nx</div><b>x</b><b>y</b>",

@@ -244,7 +244,7 @@ impl<'a> Walk<'a> {
                 }
                 return false;
             }
-            Tag::Noscript if !self.dom.shows_noscript => return self.noscript(id),
+            Tag::Noscript if !self.dom.shows_noscript(id) => return self.noscript(id),
             Tag::Select | Tag::Textarea => return false,
             Tag::Math if self.formula(id) => return false,
             Tag::Script if self.tex_script(id) => return false,

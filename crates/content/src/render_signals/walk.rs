@@ -87,7 +87,7 @@ pub(super) fn walk(
         }
         match dom.tag(id) {
             Tag::Text => walk.text(id),
-            tag if is_skipped(dom, tag) => walk.skip_element(id, tag),
+            tag if is_skipped(dom, id) => walk.skip_element(id, tag),
             tag => walk.element(id, tag),
         }
     }
@@ -95,8 +95,8 @@ pub(super) fn walk(
     (walk.sums, walk.mounts)
 }
 
-fn is_skipped(dom: &Dom, tag: Tag) -> bool {
-    dom.is_never_text(tag) || matches!(tag, Tag::Select | Tag::Textarea)
+fn is_skipped(dom: &Dom, id: NodeId) -> bool {
+    dom.is_never_text(id) || matches!(dom.tag(id), Tag::Select | Tag::Textarea)
 }
 
 /// Returns the running weight of all text in the body.
@@ -108,7 +108,7 @@ fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
         if id <= body || id >= dom.end(body) || id < skip_end {
             continue;
         }
-        if is_skipped(dom, dom.tag(id)) {
+        if is_skipped(dom, id) {
             skip_end = dom.end(id);
         }
         sum = sum.saturating_add(weight(dom, id));

@@ -296,7 +296,7 @@ impl Arena {
             names: self.names,
             truncated,
             input_bytes,
-            shows_noscript: false,
+            shown_noscript: Vec::new(),
         }
     }
 }

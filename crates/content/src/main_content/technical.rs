@@ -1,5 +1,5 @@
 //! Names and lists that mean something else where a text is written in sections than on a start page or in a shop:
-//! boxes that authors put between their paragraphs, comments in source code, and the lists of all pages of a manual
+//! boxes that authors put between their paragraphs, comments in source code, and the lists of all pages of a site
 //! that stand beside each of them.
 
 use url::Url;

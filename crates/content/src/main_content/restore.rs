@@ -33,6 +33,7 @@ const MIN_SECTION_WORDS: i32 = 4;
 /// Raises the probabilities of blocks that belong to kept content to `cut`.
 pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     restore_terms(dom, blocks, probabilities, cut);
+    restore_parts(dom, blocks, probabilities, cut);
     let keep: Vec<bool> = probabilities.iter().map(|&p| p >= cut).collect();
     let is_kept = |at: Option<usize>| at.and_then(|at| keep.get(at)).is_some_and(|&kept| kept);
     // Backwards, so that a heading can introduce one that introduces text.
@@ -61,12 +62,12 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
     if kind != PageKind::Forum {
         restore_headings(dom, blocks, probabilities, cut);
     }
-    restore_parts(dom, blocks, probabilities, cut);
     restore_structures(dom, blocks, probabilities, cut);
     restore_lists(dom, blocks, probabilities, cut);
 }
 
-/// Keeps the paragraphs of a text that the page divides into elements of the same class, with other things between.
+/// Keeps the paragraphs of a text that the page divides into elements of the same class, with other things between, and
+/// those of a section between kept ones.
 fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let is_paragraph = |block: &Block| dom.tag(block.id) == Tag::P && block.linked_percent() < MAX_PART_LINKS;
     // By element: words of its paragraphs, all and those kept.
@@ -82,18 +83,26 @@ fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
     }
     let class = |id: NodeId| dom.attr(id, attr::CLASS);
     let look = |id: NodeId| Some((class(id)?, class(dom.parent(id)), dom.ancestors(id).count()));
-    // By the look of elements: words of their paragraphs that are kept.
-    let mut looks = HashMap::default();
-    for (&id, &(_, kept)) in parts.iter().filter(|(_, (_, kept))| *kept > 0) {
+    let sibling_look = |id: NodeId| (dom.parent(id), dom.tag(id), class(id));
+    // By the look of elements: words of their paragraphs that are kept. By siblings of the same class: the first and the
+    // last of which most is kept.
+    let (mut looks, mut siblings) = (HashMap::default(), HashMap::default());
+    for (&id, &(words, kept)) in parts.iter().filter(|(_, (_, kept))| *kept > 0) {
         *looks.entry(look(id)).or_default() += kept;
+        if kept * 2 >= words {
+            let ends = siblings.entry(sibling_look(id)).or_insert((id, id));
+            *ends = (ends.0.min(id), ends.1.max(id));
+        }
     }
-    let Some((text, _)) = looks
-        .into_iter()
-        .find(|&(look, kept): &(_, i32)| look.is_some() && kept * 2 > all)
-    else {
-        return;
+    let text = looks.into_iter().find(|&(_, kept): &(_, i32)| kept * 2 > all);
+    let text = text.and_then(|(look, _)| look);
+    let is_part = |id: NodeId| {
+        let between = siblings
+            .get(&sibling_look(id))
+            .is_some_and(|&(first, last)| first < id && id < last);
+        between || text.is_some() && look(id) == text
     };
-    parts.retain(|&id, &mut (words, kept)| kept * 2 < words && words >= MIN_PART_WORDS && look(id) == text);
+    parts.retain(|&id, &mut (words, kept)| kept * 2 < words && words >= MIN_PART_WORDS && is_part(id));
     for (block, probability) in blocks.iter().zip(probabilities) {
         if is_paragraph(block) && parts.contains_key(&dom.parent(block.id)) {
             *probability = cut.max(*probability);
@@ -336,6 +345,22 @@ mod tests {
                 &["Alpha", "Beta", "Gamma", "Delta"]
             ),
             ["Alpha", "Beta"]
+        );
+    }
+
+    #[test]
+    fn a_lost_section_between_kept_ones_stays() {
+        let section = |text: &str| {
+            format!(
+                "<section><h3>{text}</h3><p>{}</p></section>",
+                format!("{text} berth ").repeat(20)
+            )
+        };
+        let page = ["Kept", "Alpha", "Kept", "Beta"].map(section).concat();
+        let words = ["Alpha", "Beta"];
+        assert_eq!(
+            kept_words(PageKind::Other, &format!("<div>{page}</div>"), &words),
+            ["Alpha"]
         );
     }
 

@@ -24,6 +24,7 @@ mod link_target;
 mod marked;
 mod offer;
 mod open_elements;
+mod post_list;
 mod prune;
 mod recipe;
 mod repeats;
@@ -122,6 +123,10 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     } else {
         restore::restore(dom, kind, &blocks, &mut probabilities, cut);
         faq::restore(dom, kind, &blocks, &mut probabilities, cut);
+    }
+    if matches!(kind, PageKind::Article | PageKind::Other) {
+        let host = url.host_str().unwrap_or("");
+        post_list::restore(dom, host, &weights, &blocks, &mut probabilities, cut);
     }
     recipe::restore(dom, &blocks, &mut probabilities, cut);
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);

@@ -1,0 +1,169 @@
+//! Pages that list posts, such as start pages of blogs. The model often chooses one of the posts, or leaves out their
+//! headings, as those of teasers.
+
+use std::ops::Range;
+
+use super::block::Block;
+use super::link_target::{self, LinkTarget};
+use super::weights::TextWeights;
+use crate::hash::HashMap;
+use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::tag::Tag;
+
+/// Minimum posts of a list.
+const MIN_POSTS: usize = 3;
+/// Share of the linked text of a heading that leads to a post, in percent.
+const MIN_LINKED: u32 = 80;
+/// Minimum share of the page's prose in its posts, in percent.
+const MIN_PROSE: u64 = 60;
+/// Maximum share of one post in the prose of all, in percent.
+const MAX_LARGEST: u64 = 70;
+/// Maximum ancestors of a heading that are searched for its link and its post.
+const MAX_LEVELS: usize = 12;
+
+/// Keeps the paragraphs and the headings of all posts, on a page whose prose mostly stands in posts: elements next to each
+/// other, each with a heading that leads to another page of the site.
+pub(super) fn restore(
+    dom: &Dom,
+    host: &str,
+    weights: &TextWeights,
+    blocks: &[Block],
+    probabilities: &mut [i32],
+    cut: i32,
+) {
+    let posts = posts(dom, host, weights);
+    let post_around = |block: &Block| {
+        let next = posts.partition_point(|&(post, _)| post <= block.id);
+        next.checked_sub(1).filter(|&at| block.id < dom.end(posts[at].0))
+    };
+    let mut has_text = vec![false; posts.len()];
+    for (block, probability) in blocks.iter().zip(&mut *probabilities) {
+        if let Some(post) = post_around(block) {
+            if weights.is_paragraph(block.id) && !block.is_named_beside() {
+                *probability = cut.max(*probability);
+            }
+            has_text[post] |= *probability >= cut;
+        }
+    }
+    for (block, probability) in blocks.iter().zip(probabilities) {
+        if post_around(block).is_some_and(|post| has_text[post] && posts[post].1 == block.id) {
+            *probability = cut.max(*probability);
+        }
+    }
+}
+
+/// Returns the posts of a page that lists posts, each with its heading, in document order.
+fn posts(dom: &Dom, host: &str, weights: &TextWeights) -> Vec<(NodeId, NodeId)> {
+    let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let prose = |id: NodeId| u64::from(weights.prose[id as usize]);
+    let is_post_heading = |&id: &NodeId| {
+        dom.tag(id).heading_level().is_some()
+            && weights.linked_percent(id) >= MIN_LINKED
+            && leads_to_site(dom, host, id)
+    };
+    let mut alike: HashMap<(Tag, usize), Vec<NodeId>> = HashMap::default();
+    for id in dom.below(body).filter(is_post_heading) {
+        alike
+            .entry((dom.tag(id), dom.ancestors(id).count()))
+            .or_default()
+            .push(id);
+    }
+    // By the element around them: the posts, each with its heading.
+    let mut lists: HashMap<NodeId, Vec<(NodeId, NodeId)>> = HashMap::default();
+    for headings in alike.values().filter(|headings| headings.len() >= MIN_POSTS) {
+        for &heading in headings {
+            let post = post_of(dom, body, headings, heading);
+            lists.entry(dom.parent(post)).or_default().push((post, heading));
+        }
+    }
+    let mut all_posts: Vec<(NodeId, NodeId)> = Vec::new();
+    for posts in lists.into_values().filter(|posts| posts.len() >= MIN_POSTS) {
+        let of_posts = || posts.iter().map(|&(post, _)| prose(post));
+        let (all, largest) = (of_posts().sum::<u64>(), of_posts().max().unwrap_or(0));
+        if all * 100 >= prose(body).max(1) * MIN_PROSE && largest * 100 <= all * MAX_LARGEST {
+            all_posts.extend(posts);
+        }
+    }
+    all_posts.sort_unstable();
+    all_posts
+}
+
+/// Returns the largest element around a heading that has no other one of these.
+fn post_of(dom: &Dom, body: NodeId, headings: &[NodeId], heading: NodeId) -> NodeId {
+    let before = |id: NodeId| headings.partition_point(|&other| other < id);
+    let count = |nodes: Range<NodeId>| before(nodes.end) - before(nodes.start);
+    let around = dom.ancestors(heading).take(MAX_LEVELS);
+    around
+        .take_while(|&up| up > body && count(up..dom.end(up)) == 1)
+        .last()
+        .unwrap_or(heading)
+}
+
+/// Returns true when the link in a heading or around it leads to a page of the site.
+fn leads_to_site(dom: &Dom, host: &str, heading: NodeId) -> bool {
+    let mut links = dom.below(heading).chain(dom.ancestors(heading).take(MAX_LEVELS));
+    let href = links.find_map(|id| dom.attr(id, attr::HREF).filter(|_| dom.tag(id) == Tag::A));
+    href.is_some_and(|href| link_target::of(href, host) == LinkTarget::Site)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kind::PageKind;
+    use super::super::{element_names, features};
+    use super::*;
+    use crate::html::parse::parse;
+
+    /// Returns the first words of the blocks that are kept of a page of which the model keeps one post only.
+    fn kept(html: &str) -> Vec<String> {
+        let dom = parse(html);
+        let body = dom.first(0, Tag::Body).unwrap();
+        let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
+        let names = element_names::read(&dom);
+        let all = vec![true; dom.nodes.len()];
+        let blocks = features::measure(&dom, "example.org", body, PageKind::Other, &names, &weights, &all);
+        let start = |block: &Block| {
+            dom.text_of(block.id, 5)
+                .trim()
+                .split([' ', ','])
+                .next()
+                .unwrap()
+                .to_owned()
+        };
+        let chosen = |block: &Block| if start(block) == "Third" { 600 } else { 150 };
+        let mut probabilities: Vec<i32> = blocks.iter().map(chosen).collect();
+        restore(&dom, "example.org", &weights, &blocks, &mut probabilities, 500);
+        let kept = blocks
+            .iter()
+            .zip(probabilities)
+            .filter(|&(_, probability)| probability >= 500);
+        kept.map(|(block, _)| start(block)).collect()
+    }
+
+    #[test]
+    fn all_posts_of_a_list_are_kept_with_their_headings() {
+        let text = |start: &str| {
+            format!(
+                "<p>{start}, the ferry to the island leaves at nine again, and the last boat comes back at eight in the \
+                 evening, on Sundays at seven.</p>"
+            )
+        };
+        let post = |heading: &str, paragraph: &str| {
+            format!(
+                "<div><h2><a href=/post>{heading}</a></h2><p>May 4</p>{}</div>",
+                text(paragraph)
+            )
+        };
+        let posts = [post("One", "First"), post("Two", "Other"), post("Three", "Third")].concat();
+        assert_eq!(
+            kept(&format!("<div>{posts}</div>")),
+            ["One", "First", "Two", "Other", "Three", "Third"]
+        );
+        let long = text("Story").repeat(3);
+        assert_eq!(
+            kept(&format!("<article>{long}</article><div>{posts}</div>")),
+            ["Third"]
+        );
+        let elsewhere = posts.replace("/post", "https://example.com/post");
+        assert_eq!(kept(&format!("<div>{elsewhere}</div>")), ["Third"]);
+    }
+}

@@ -166,17 +166,35 @@ fn add(own: &mut BlockText, text: &str, linked: bool) {
     let bytes = hash.length.wrapping_sub(own.hash.length) as i32;
     own.bytes = own.bytes.saturating_add(bytes);
     own.hash = hash;
-    own.symbols |= match text.is_ascii() {
-        true => i32::from(text.contains('$')),
-        false => text.chars().map(symbol_bit).fold(0, |all, bit| all | bit),
-    };
+    if text.is_ascii() {
+        own.symbols |= i32::from(text.contains('$'));
+    } else {
+        add_characters(own, text);
+    }
     if linked {
         own.linked = own.linked.saturating_add(bytes);
     }
     own.closed = matches!(
         text.trim_end().chars().next_back(),
-        Some('.' | '!' | '?' | ':' | '。' | '”' | '"' | ')')
+        Some('.' | '!' | '?' | ':' | '。' | '！' | '？' | '：' | '”' | '」' | '"' | ')' | '）')
     );
+}
+
+/// Counts what only characters outside ASCII tell: symbols, the punctuation of Chinese and Japanese, and the words of
+/// scripts that put no spaces between them.
+fn add_characters(own: &mut BlockText, text: &str) {
+    let mut letters = 0;
+    for c in text.chars() {
+        match c {
+            '。' | '！' | '？' => own.sentences = own.sentences.saturating_add(1),
+            '、' | '，' => own.commas = own.commas.saturating_add(1),
+            // A word has about two letters in Chinese and Japanese, four in Thai, Lao, Burmese and Khmer.
+            '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' => letters += 2,
+            '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => letters += 1,
+            _ => own.symbols |= symbol_bit(c),
+        }
+    }
+    own.words = own.words.saturating_add(letters / 4);
 }
 
 /// Hash of a text that comes byte by byte: eight bytes are hashed at a time.
@@ -218,5 +236,28 @@ fn symbol_bit(c: char) -> i32 {
         '©' | '®' | '™' => 2,
         '·' | '•' | '»' | '›' | '→' | '–' | '…' => 4,
         _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_without_spaces_between_them() {
+        for (text, words, sentences, commas) in [
+            ("The harbour was closed, at last.", 6, 1, 1),
+            ("昨日の嵐の後、港は閉鎖された。船は出ない。", 10, 2, 1),
+            ("우리 배는 항구에 있다.", 4, 1, 0),
+            ("ท่าเรือปิดเป็นเวลาสามวัน", 7, 0, 0),
+        ] {
+            let mut own = BlockText::default();
+            add(&mut own, text, false);
+            assert_eq!(
+                (own.words, own.sentences, own.commas),
+                (words, sentences, commas),
+                "{text}"
+            );
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Keeps the name and the price of the product that a page offers, and leaves out the cards of other products. Name and
-//! price stand among pictures and buttons, so the model takes them for a part of the site.
+//! Keeps the name and the price of the product that a page offers, and of the products that it lists; leaves out the cards
+//! of other products. Name and price stand among pictures and buttons, so the model takes them for a part of the site.
 
 use memchr::memmem;
 
@@ -18,6 +18,8 @@ use crate::html::tag::Tag;
 const MIN_NAME_WORDS: i32 = 3;
 const MIN_LINKED: i32 = 90;
 const MAX_CARD_BYTES: i32 = 400;
+/// Minimum cards of a list of products.
+const MIN_GOODS: usize = 6;
 /// Blocks after the name, and before it, of which one may be the price.
 const MAX_AFTER: usize = 40;
 const MAX_BEFORE: usize = 8;
@@ -61,10 +63,8 @@ pub(super) fn without_cards(blocks: &[Block], probabilities: &[i32]) -> Vec<i32>
     let is_name = |block: &Block| block.linked_percent() >= MIN_LINKED && block.size() >= MIN_NAME_WORDS;
     let mut own = probabilities.to_vec();
     let mut at = 0;
-    let element = |block: &Block| (block.around.repeats, block.around.repeated_text);
-    for card in blocks.chunk_by(|a, b| element(a) == element(b)) {
-        let (repeats, bytes) = element(&card[0]);
-        if repeats > 0 && bytes <= MAX_CARD_BYTES && card.iter().any(is_name) {
+    for card in cards(blocks) {
+        if is_card(card) && card.iter().any(is_name) {
             own[at..at + card.len()].fill(0);
         }
         at += card.len();
@@ -112,6 +112,65 @@ pub(super) fn restore(
         .collect();
     for at in (from..to).chain(prices) {
         probabilities[at] = probabilities[at].max(cut);
+    }
+}
+
+/// Returns the blocks of each repeated element, and those between.
+fn cards(blocks: &[Block]) -> impl Iterator<Item = &[Block]> {
+    blocks.chunk_by(|a, b| a.around.repeated == b.around.repeated)
+}
+
+fn is_card(blocks: &[Block]) -> bool {
+    let around = &blocks[0].around;
+    around.repeated > 0 && around.repeated_text <= MAX_CARD_BYTES
+}
+
+/// Raises the probabilities of names and prices to `cut` in the cards of a page that lists products: most of its prices
+/// are in cards with a link. An article beside which products stand lists none.
+pub(super) fn restore_list(
+    dom: &Dom,
+    kind: PageKind,
+    weights: &TextWeights,
+    blocks: &[Block],
+    probabilities: &mut [i32],
+    cut: i32,
+) {
+    let prices: Vec<bool> = blocks
+        .iter()
+        .map(|block| price_of(dom, weights, block).is_some())
+        .collect();
+    let all_prices = prices.iter().filter(|&&is_price| is_price).count();
+    if all_prices < MIN_GOODS {
+        return;
+    }
+    let mut goods: Vec<usize> = Vec::new();
+    let (mut found, mut priced, mut end) = (0, 0, 0);
+    for card in cards(blocks) {
+        let start = end;
+        end += card.len();
+        let in_card = || start..start + card.len();
+        let prices: Vec<usize> = in_card().filter(|&at| prices[at]).collect();
+        let is_heading = |at: usize| dom.tag(blocks[at].id).heading_level().is_some();
+        let name = in_card()
+            .filter(|&at| blocks[at].linked_percent() >= MIN_LINKED)
+            .max_by_key(|&at| (is_heading(at), blocks[at].size()));
+        if let Some(name) = name.filter(|_| is_card(card) && !prices.is_empty()) {
+            found += 1;
+            priced += prices.len();
+            goods.push(name);
+            goods.extend(prices);
+        }
+    }
+    let words = |at: usize| blocks[at].size();
+    let listed: i32 = goods.iter().map(|&at| words(at)).sum();
+    let kept: i32 = (0..blocks.len())
+        .filter(|&at| probabilities[at] >= cut)
+        .map(words)
+        .sum();
+    if found >= MIN_GOODS && priced * 2 > all_prices && (kind != PageKind::Article || listed > kept) {
+        for at in goods {
+            probabilities[at] = probabilities[at].max(cut);
+        }
     }
 }
 
@@ -242,6 +301,7 @@ fn shows_one(text: &str, prices: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{element_names, features};
     use super::*;
     use crate::html::parse::parse;
 
@@ -256,6 +316,36 @@ mod tests {
             "free delivery over £50", "4.5 stars", "5% off", "price on request", "€",
         ] {
             assert!(!starts_with_amount(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_and_prices_of_listed_products_are_kept() {
+        let card = "<li><a href=/a><img src=a></a><h3><a href=/a>Lamp</a></h3><p>£20</p><p><a href=/b>Compare</a></p></li>";
+        let text = "<p>The harbour was closed for three days after the storm, and the ferries stayed at the quay.</p>";
+        for (kind, cards, texts, is_kept) in [
+            (PageKind::Other, 6, 1, true),
+            (PageKind::Other, 5, 1, false),
+            (PageKind::Article, 12, 1, true),
+            (PageKind::Article, 6, 9, false),
+        ] {
+            let dom = parse(&format!("{}<ul>{}</ul>", text.repeat(texts), card.repeat(cards)));
+            let body = dom.first(0, Tag::Body).unwrap();
+            let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
+            let (names, all) = (element_names::read(&dom), vec![true; dom.nodes.len()]);
+            let blocks = features::measure(&dom, "example.org", body, kind, &names, &weights, &all);
+            let in_list = |block: &Block| dom.ancestors(block.id).any(|up| dom.tag(up) == Tag::Ul);
+            let mut probabilities: Vec<i32> = blocks
+                .iter()
+                .map(|block| if in_list(block) { 100 } else { 600 })
+                .collect();
+            restore_list(&dom, kind, &weights, &blocks, &mut probabilities, 500);
+            let kept = probabilities
+                .iter()
+                .filter(|&&probability| probability >= 500)
+                .count();
+            let of_cards = if is_kept { 2 * cards } else { 0 };
+            assert_eq!(kept, texts + of_cards, "{kind:?} {cards} {texts}");
         }
     }
 

@@ -50,7 +50,8 @@ pub(super) struct Surroundings {
     /// Flags of secondary content, unless the longest text is inside.
     pub(super) beside: u32,
     pub(super) depth: i32,
-    /// How often the innermost repeated element repeats, and its bytes of text.
+    /// The innermost repeated element, or 0; how often it repeats, and its bytes of text.
+    pub(super) repeated: NodeId,
     pub(super) repeats: i32,
     pub(super) repeated_text: i32,
     /// Position of the outermost `article` among those of the page, from 1; 0 outside.
@@ -112,9 +113,10 @@ impl<'a> OpenElements<'a> {
         let flags = flags(self.dom, self.names, id);
         let end = self.dom.end(id);
         let holds_content = self.content.is_some_and(|content| (id..end).contains(&content));
-        let (repeats, repeated_text) = match self.repeats[id as usize] {
-            ..MIN_REPEATS => (outer.repeats, outer.repeated_text),
+        let (repeated, repeats, repeated_text) = match self.repeats[id as usize] {
+            ..MIN_REPEATS => (outer.repeated, outer.repeats, outer.repeated_text),
             repeats => (
+                id,
                 i32::from(repeats),
                 self.weights.text[id as usize].min(100_000) as i32,
             ),
@@ -131,6 +133,7 @@ impl<'a> OpenElements<'a> {
             flags: outer.flags | flags,
             beside: outer.beside | if holds_content { 0 } else { flags & BESIDE },
             depth: outer.depth + 1,
+            repeated,
             repeats,
             repeated_text,
             article,

@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::io::StreamReader;
 
 use crate::budget::{Budget, Reservation};
-use crate::decode::{Reader, codings, decode};
+use crate::decode::{Coding, Reader, codings, decode};
 use crate::error::FetchError;
 use crate::limits;
 
@@ -75,80 +75,46 @@ pub(crate) async fn read(
     let too_large = FetchError::TooLarge {
         limit_bytes: limits.max_bytes,
     };
-    if codings.is_empty() && !limits.truncate && body.size_hint().lower() > limits.max_bytes {
+    let size = body.size_hint();
+    if codings.is_empty() && !limits.truncate && size.lower() > limits.max_bytes {
         return Err(too_large);
     }
-    let known = body.size_hint().exact().filter(|_| codings.is_empty());
-    let length_bytes = known.map(|length| length.min(limits.max_bytes));
-    let shared = SharedEnding::default();
+    let known_bytes = size.exact().filter(|_| codings.is_empty());
+    let mut sink = Sink::new(known_bytes, budget, &limits).await;
+    let ending = SharedEnding::default();
     let wire = WireStream {
         body: Some(body),
         remaining_bytes: limits.max_bytes.saturating_add(limits::WIRE_SLACK_BYTES),
-        ending: shared.clone(),
+        ending: ending.clone(),
     };
-    let expected_bytes = known.map_or(0, |length| length.min(READ_BYTES as u64));
-    let mut sink = Sink {
-        bytes: Vec::with_capacity(usize::try_from(expected_bytes).unwrap_or(0)),
-        max_bytes: limits.max_bytes,
-        cap_bytes: length_bytes.unwrap_or(limits.max_bytes),
-        budget,
-        reservation: budget.reserve(length_bytes).await.with_deadline(limits.deadline),
-    };
-    let result = async {
-        if codings.is_empty() {
-            return sink.copy(wire).await;
-        }
-        let mut reader: Reader = Box::pin(StreamReader::new(wire));
-        for coding in codings.iter().rev() {
-            reader = decode(reader, *coding).await?;
-        }
-        sink.collect(reader).await
-    }
-    .await;
-    let (fits, mut failure) = match result {
-        Ok(fits) => (fits, None),
-        Err(error) => (true, Some(decoding_error(&error, limits.host))),
-    };
-    let ending = shared.take();
-    let fits = fits && !ending.is_over_limit;
-    if !fits && !limits.truncate {
+    let result = sink.read(wire, &codings).await;
+    let ending = ending.take();
+    let truncated = ending.is_over_limit || matches!(result, Ok(false));
+    if truncated && !limits.truncate {
         return Err(too_large);
     }
-    // A failure on the wire is the cause of any decoder error.
-    if let Some(error) = &ending.error {
-        failure = Some(http_error(error, limits.host));
-    }
-    let mut drained = false;
-    if fits && failure.is_none() {
-        match drain(ending.body).await {
-            Ok(free) => drained = free,
-            Err(error) => failure = Some(http_error(&error, limits.host)),
-        }
-    }
-    let Sink {
-        mut bytes,
-        mut reservation,
-        ..
-    } = sink;
-    let incomplete = failure.filter(|_| fits);
-    if let Some(failure) = &incomplete
-        && (bytes.is_empty() || !limits.keep_partial || matches!(failure, FetchError::TooSlow { .. }))
-    {
-        return Err(failure.clone());
-    }
+    let drained = match (result, ending.error) {
+        _ if truncated => Ok(false),
+        // A failure on the wire is the cause of any decoder error.
+        (_, Some(error)) => Err(http_error(&error, limits.host)),
+        (Err(error), None) => Err(decoding_error(&error, limits.host)),
+        (Ok(_), None) => drain(ending.body)
+            .await
+            .map_err(|error| http_error(&error, limits.host)),
+    };
+    let (drained, incomplete) = match drained {
+        Ok(drained) => (drained, None),
+        Err(FetchError::TooSlow { host }) => return Err(FetchError::TooSlow { host }),
+        Err(error) if limits.keep_partial && !sink.bytes.is_empty() => (false, Some(error)),
+        Err(error) => return Err(error),
+    };
     if !codings.is_empty() {
         headers.remove(CONTENT_ENCODING);
         headers.remove(CONTENT_LENGTH);
     }
-    bytes.shrink_to_fit();
-    reservation.shrink(bytes.len() as u64);
-    let bytes = Bytes::from_owner(BudgetedBytes {
-        bytes,
-        _reservation: reservation,
-    });
     Ok(WholeBody {
-        bytes,
-        truncated: !fits,
+        bytes: sink.into_bytes(),
+        truncated,
         incomplete,
         drained,
     })
@@ -164,7 +130,32 @@ struct Sink<'a> {
     reservation: Reservation,
 }
 
-impl Sink<'_> {
+impl<'a> Sink<'a> {
+    /// Reserves memory for a body; `known_bytes` is its length, if it is known.
+    async fn new(known_bytes: Option<u64>, budget: &'a Budget, limits: &BodyLimits<'_>) -> Self {
+        let length_bytes = known_bytes.map(|length| length.min(limits.max_bytes));
+        let expected_bytes = known_bytes.map_or(0, |length| length.min(READ_BYTES as u64));
+        Self {
+            bytes: Vec::with_capacity(usize::try_from(expected_bytes).unwrap_or(0)),
+            max_bytes: limits.max_bytes,
+            cap_bytes: length_bytes.unwrap_or(limits.max_bytes),
+            budget,
+            reservation: budget.reserve(length_bytes).await.with_deadline(limits.deadline),
+        }
+    }
+
+    /// Reads a body and removes its codings. Returns false if it exceeds the maximum.
+    async fn read(&mut self, wire: WireStream, codings: &[Coding]) -> io::Result<bool> {
+        if codings.is_empty() {
+            return self.copy(wire).await;
+        }
+        let mut reader: Reader = Box::pin(StreamReader::new(wire));
+        for coding in codings.iter().rev() {
+            reader = decode(reader, *coding).await?;
+        }
+        self.collect(reader).await
+    }
+
     /// Reads a body without codings. Returns false if it exceeds the maximum.
     async fn copy(&mut self, mut wire: WireStream) -> io::Result<bool> {
         while let Some(chunk) = self.unless_reclaimed(wire.next()).await? {
@@ -204,6 +195,16 @@ impl Sink<'_> {
         }
         self.bytes.extend_from_slice(&chunk[..accepted]);
         accepted == chunk.len()
+    }
+
+    /// Returns the bytes, which keep the part of the budget that they use.
+    fn into_bytes(mut self) -> Bytes {
+        self.bytes.shrink_to_fit();
+        self.reservation.shrink(self.bytes.len() as u64);
+        Bytes::from_owner(BudgetedBytes {
+            bytes: self.bytes,
+            _reservation: self.reservation,
+        })
     }
 
     /// Waits for the body, unless its memory is needed for others.

@@ -23,7 +23,7 @@ use crate::files::{DownloadFolder, FileLimits};
 use crate::process::{Process, Purpose, start_with_retries};
 use crate::sandbox::{Launcher, Sandbox};
 use crate::visitor::Visitor;
-use crate::worker::{Languages, Programs, Worker};
+use crate::worker::{CodeConfig, Languages, Worker};
 
 pub use browser::LiveBrowser;
 
@@ -99,32 +99,27 @@ struct Spare {
 struct Chromium {
     process: Process,
     downloads: DownloadFolder,
-    egress: Option<Box<dyn LiveEgress>>,
+    egress: Box<dyn LiveEgress>,
 }
 
 impl LiveBrowsers {
     /// Creates the starter with these settings; nothing is started yet.
     pub fn new(config: LiveConfig) -> Self {
-        let launcher = Launcher::start();
-        let sandbox = match &config.sandbox {
-            Sandbox::Bubblewrap(bubblewrap) => Some(bubblewrap.clone()),
-            Sandbox::Off => None,
-        };
-        let programs = Programs {
+        let launcher = Launcher::start(&config.init);
+        let code = CodeConfig {
+            sandbox: match &config.sandbox {
+                Sandbox::Bubblewrap(bubblewrap) => Some(bubblewrap.clone()),
+                Sandbox::Off => None,
+            },
+            unsandboxed: config.unsandboxed_code,
+            folder: config.folder.join("code"),
+            private: config.private_folders(),
+            files_bytes: config.files.total_bytes,
             node: config.node.clone(),
             node_modules: config.node_modules.clone(),
             python: config.python.clone(),
         };
-        let mut languages = Languages::new(
-            launcher.clone(),
-            config.init.clone(),
-            config.folder.join("code"),
-            config.private_folders(),
-            sandbox,
-            config.unsandboxed_code,
-            programs,
-        );
-        languages.files_bytes = config.files.total_bytes;
+        let languages = Languages::new(launcher.clone(), code);
         let shared = Arc::new(Shared {
             config,
             launcher,
@@ -158,9 +153,7 @@ impl LiveBrowsers {
 
     async fn open_in(&self, browser: Spare, options: &ScrapeOptions) -> Result<LiveBrowser, BrowserError> {
         let Spare { chromium, worker } = browser;
-        if let Some(egress) = &chromium.egress {
-            egress.route(options);
-        }
+        chromium.egress.route(options);
         let LiveConfig { agent, blocker, .. } = &self.shared.config;
         if options.block_ads {
             blocker.prepare().await;
@@ -205,15 +198,11 @@ impl Shared {
 
     async fn start_chromium(&self) -> Result<Chromium, BrowserError> {
         let config = &self.config;
-        let mut egress = None;
-        let (process, downloads) = match &config.sandbox {
+        let (process, downloads, listener) = match &config.sandbox {
             Sandbox::Bubblewrap(bubblewrap) => {
-                let serve = |listener| egress = Some((config.egress)(listener));
-                let private = config.private_folders();
-                let launcher = &self.launcher;
+                let (private, download_bytes) = (config.private_folders(), config.files.total_bytes);
                 Process::start_sandboxed(
-                    &config.program, bubblewrap, launcher, &config.init, private, config.files.total_bytes,
-                    serve,
+                    &config.program, bubblewrap, &self.launcher, private, download_bytes,
                 )
                 .await?
             }
@@ -222,19 +211,22 @@ impl Shared {
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
                 let proxy = listener.local_addr().map_err(failed)?;
-                egress = Some((config.egress)(listener));
                 let name = format!("live-{}", self.started.fetch_add(1, Ordering::Relaxed));
                 let process =
                     Process::start(&config.program, proxy, &config.folder, &name, Purpose::Session).await?;
                 // Within the folder of its profile, which is removed with it.
                 let folder = config.folder.join(&name).join("downloads");
-                (process, DownloadFolder::create(&folder).map_err(failed)?)
+                (
+                    process,
+                    DownloadFolder::create(&folder).map_err(failed)?,
+                    listener,
+                )
             }
         };
         Ok(Chromium {
             process,
             downloads,
-            egress,
+            egress: (config.egress)(listener),
         })
     }
 

@@ -5,7 +5,7 @@
 //! Its profile is a folder that is created for this process and removed with it.
 
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -135,16 +135,14 @@ impl Process {
     }
 
     /// Starts `program` in a sandbox, where [`PROXY_PORT`] of its loopback interface is its only network
-    /// access. `serve` receives the listener of that port. Up to `download_bytes` of downloads fit into its files.
+    /// access. Up to `download_bytes` of downloads fit into its files. Returns the listener of that port, too.
     pub(crate) async fn start_sandboxed(
         program: &Path,
         bubblewrap: &Bubblewrap,
         launcher: &Launcher,
-        init: &Path,
         private: Vec<PathBuf>,
         download_bytes: u64,
-        serve: impl FnOnce(std::net::TcpListener),
-    ) -> Result<(Process, DownloadFolder), BrowserError> {
+    ) -> Result<(Process, DownloadFolder, TcpListener), BrowserError> {
         let failed = |error: io::Error| BrowserError::Start(error.to_string());
         let program = &resolve_wrapper(program);
         let mut spec = SandboxSpec::new(Access::Browser, PROXY_PORT, private);
@@ -165,7 +163,7 @@ impl Process {
             Ok(())
         };
         let sandboxed = bubblewrap
-            .start(launcher, init, &spec, program, arguments, set_up)
+            .start(launcher, &spec, program, arguments, set_up)
             .await;
         let SandboxedProcess {
             child,
@@ -173,10 +171,9 @@ impl Process {
             port,
             downloads,
         } = sandboxed.map_err(failed)?;
-        serve(port);
         let downloads = downloads.ok_or_else(|| BrowserError::Start("no folder for downloads".to_owned()))?;
         let process = Process::handshake(child, pipe_ends, Leftovers::Group(group)).await?;
-        Ok((process, DownloadFolder::new(downloads, DOWNLOADS)))
+        Ok((process, DownloadFolder::new(downloads, DOWNLOADS), port))
     }
 
     /// Returns a newly started process once the browser responds; [`BrowserError::Gone`] if it ends before.

@@ -34,7 +34,7 @@ use output::{Output, Stream};
 
 pub(crate) use runtime::Runtime;
 
-pub(crate) use languages::{Languages, Programs};
+pub(crate) use languages::{CodeConfig, Languages};
 pub use runtime::{find_node, find_python, is_supported_node};
 
 /// The result of running code.
@@ -118,7 +118,7 @@ pub(crate) struct CodeOutcome {
 /// Port of the DevTools endpoint in a sandbox.
 const CDP_PORT: u16 = 9222;
 /// Exit code of code that was stopped by the timeout.
-const TIMED_OUT: i32 = 124;
+pub(crate) const TIMED_OUT: i32 = 124;
 
 impl Worker {
     /// Starts a worker, which then loads in the background.
@@ -128,7 +128,7 @@ impl Worker {
             server: pipe_ends,
             child: child_ends,
         } = Pipe::open().map_err(failed)?;
-        let (child, group, port) = match &languages.sandbox {
+        let (child, group, port) = match &languages.config.sandbox {
             Some(bubblewrap) => start_sandboxed(languages, bubblewrap, runtime, child_ends).await,
             None => start_unsandboxed(languages, runtime, child_ends).await,
         }
@@ -295,18 +295,16 @@ async fn start_sandboxed(
     runtime: &Runtime,
     child_ends: ChildPipeEnds,
 ) -> io::Result<(Child, Option<Group>, TcpListener)> {
-    let mut spec = SandboxSpec::new(Access::Code, CDP_PORT, languages.private.clone());
+    let mut spec = SandboxSpec::new(Access::Code, CDP_PORT, languages.config.private.clone());
     spec.visible.clone_from(&runtime.visible);
-    spec.files_bytes += languages.files_bytes;
+    spec.files_bytes += languages.config.files_bytes;
     let set_up = |command: &mut Command| {
         child_ends.pass_to(command)?;
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Ok(())
     };
     let arguments = runtime.arguments.clone();
-    let start = bubblewrap.start(
-        &languages.launcher, &languages.init, &spec, &runtime.inside, arguments, set_up,
-    );
+    let start = bubblewrap.start(&languages.launcher, &spec, &runtime.inside, arguments, set_up);
     let SandboxedProcess {
         child, group, port, ..
     } = start.await?;
@@ -320,13 +318,14 @@ async fn start_unsandboxed(
 ) -> io::Result<(Child, Option<Group>, TcpListener)> {
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     port.set_nonblocking(true)?;
-    std::fs::create_dir_all(&languages.folder)?;
+    let folder = &languages.config.folder;
+    std::fs::create_dir_all(folder)?;
     let mut command = Command::new(&runtime.program);
     child_ends.pass_to(&mut command)?;
     command
         .args(&runtime.arguments_outside)
-        .env("HOME", &languages.folder)
-        .current_dir(&languages.folder)
+        .env("HOME", folder)
+        .current_dir(folder)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     Ok((languages.launcher.spawn(command).await?, None, port))

@@ -38,8 +38,8 @@ pub struct LiveBrowser {
     live: Arc<Live>,
 }
 
-/// The process, and its proxy if it has one of its own.
-type Running = (Process, Option<Box<dyn LiveEgress>>);
+/// The process and its proxy.
+type Running = (Process, Box<dyn LiveEgress>);
 
 struct Live {
     connection: Connection,

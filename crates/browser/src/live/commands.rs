@@ -10,14 +10,12 @@ use crate::commands::{Command, CommandError, CommandRunner, Line, Script, Tab, W
 use crate::limits;
 use crate::page::Page;
 use crate::snapshot::Snapshot;
-use crate::worker::Execution;
+use crate::worker::{Execution, TIMED_OUT};
 
 use super::LiveBrowser;
 
 /// Exit code of a failed script.
 const FAILED: i32 = 1;
-/// Exit code of a script that timed out.
-const TIMED_OUT: i32 = 124;
 
 /// Executes a script line by line until a line fails or the deadline passes.
 pub(crate) async fn run(browser: &LiveBrowser, script: &str, deadline: Instant) -> Execution {

@@ -146,7 +146,6 @@ impl Bubblewrap {
     pub(crate) async fn start(
         &self,
         launcher: &Launcher,
-        init: &Path,
         spec: &SandboxSpec,
         program: &Path,
         arguments: Vec<String>,
@@ -159,6 +158,7 @@ impl Bubblewrap {
             program: program.into(),
             arguments,
         };
+        let init = &*launcher.init;
         let mut arguments = spec.arguments();
         arguments.extend([
             "--ro-bind".to_owned(),

@@ -2,8 +2,8 @@
 //! this thread lives as long as any sandbox may be needed.
 
 use std::io;
-use std::path::PathBuf;
-use std::sync::mpsc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::process::{Child, Command};
@@ -16,6 +16,8 @@ use crate::limits;
 #[derive(Clone)]
 pub(crate) struct Launcher {
     commands: mpsc::Sender<LauncherCommand>,
+    /// Program that starts first within a sandbox: the server's own.
+    pub(super) init: Arc<Path>,
 }
 
 enum LauncherCommand {
@@ -33,7 +35,7 @@ enum LauncherCommand {
 
 impl Launcher {
     /// Starts the thread. If that fails, every later `spawn` returns an error.
-    pub(crate) fn start() -> Launcher {
+    pub(crate) fn start(init: &Path) -> Launcher {
         let (commands, receiver) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("launcher".to_owned())
@@ -41,7 +43,10 @@ impl Launcher {
         if let Err(error) = thread {
             tracing::error!(%error, "cannot start the launcher thread");
         }
-        Launcher { commands }
+        Launcher {
+            commands,
+            init: init.into(),
+        }
     }
 
     /// Starts a process.

@@ -15,58 +15,50 @@ use crate::sandbox::{Bubblewrap, Launcher};
 /// The languages of this server.
 pub(crate) struct Languages {
     pub(super) launcher: Launcher,
-    pub(super) init: PathBuf,
-    pub(super) private: Vec<PathBuf>,
-    /// `None`: code runs without isolation.
-    pub(super) sandbox: Option<Bubblewrap>,
-    /// Home folder of code without a sandbox.
-    pub(super) folder: PathBuf,
-    /// Bytes that the files of a session may add to those of its code.
-    pub(crate) files_bytes: u64,
-    allowed: bool,
+    pub(super) config: CodeConfig,
     node: OnceCell<Runtime>,
     python: OnceCell<Runtime>,
-    programs: Programs,
 }
 
-/// The programs that the operator has configured.
-pub(crate) struct Programs {
+/// How this server runs code.
+pub(crate) struct CodeConfig {
+    /// `None`: code runs without isolation, or not at all.
+    pub(crate) sandbox: Option<Bubblewrap>,
+    /// Whether code may run without a sandbox.
+    pub(crate) unsandboxed: bool,
+    /// Home folder of code without a sandbox.
+    pub(crate) folder: PathBuf,
+    /// Folders that are hidden from code in a sandbox.
+    pub(crate) private: Vec<PathBuf>,
+    /// Bytes that the files of a session may add to those of its code.
+    pub(crate) files_bytes: u64,
+    /// Path of Node.js.
     pub(crate) node: Option<PathBuf>,
+    /// Folders that are searched for playwright-core before those of Node.js.
     pub(crate) node_modules: Vec<PathBuf>,
+    /// Path of Python.
     pub(crate) python: Option<PathBuf>,
 }
 
 impl Languages {
-    /// Creates the languages of a server; `unsandboxed` is whether code may run without a sandbox.
-    pub(crate) fn new(
-        launcher: Launcher,
-        init: PathBuf,
-        folder: PathBuf,
-        private: Vec<PathBuf>,
-        sandbox: Option<Bubblewrap>,
-        unsandboxed: bool,
-        programs: Programs,
-    ) -> Languages {
+    /// Creates the languages of a server. No program is looked for yet.
+    pub(crate) fn new(launcher: Launcher, config: CodeConfig) -> Languages {
         Languages {
-            allowed: sandbox.is_some() || unsandboxed,
             launcher,
-            init,
-            private,
-            sandbox,
-            folder,
-            files_bytes: 0,
+            config,
             node: OnceCell::new(),
             python: OnceCell::new(),
-            programs,
         }
     }
 
     /// Returns where the code of one more browser finds files.
     pub(crate) fn code_folders(&self) -> CodeFolders {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let own = self.sandbox.is_none().then(|| {
+        let own = self.config.sandbox.is_none().then(|| {
             let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-            self.folder.join(format!("files-{}-{number}", std::process::id()))
+            self.config
+                .folder
+                .join(format!("files-{}-{number}", std::process::id()))
         });
         let base = own.clone().unwrap_or_else(|| PathBuf::from("/tmp"));
         CodeFolders {
@@ -96,21 +88,21 @@ impl Languages {
     }
 
     async fn runtime(&self, language: Language) -> Result<&Runtime, BrowserError> {
-        if !self.allowed {
+        let config = &self.config;
+        if config.sandbox.is_none() && !config.unsandboxed {
             return Err(BrowserError::NotConfigured(
                 "this server cannot run code because it has no sandbox: install bubblewrap and allow user \
                  namespaces, or set HARVESTMAN_UNSANDBOXED_CODE=1 to run code with the server's own rights"
                     .to_owned(),
             ));
         }
-        let programs = &self.programs;
         match language {
             Language::Node => {
-                let find = || Runtime::node(programs.node.as_deref(), &programs.node_modules);
+                let find = || Runtime::node(config.node.as_deref(), &config.node_modules);
                 self.node.get_or_try_init(find).await
             }
             Language::Python => {
-                let find = || Runtime::python(programs.python.as_deref());
+                let find = || Runtime::python(config.python.as_deref());
                 self.python.get_or_try_init(find).await
             }
             Language::Bash => {

@@ -148,58 +148,73 @@ impl SnapshotBuilder<'_> {
         if depth > limits::SNAPSHOT_DEPTH {
             return;
         }
-        let clickable = node
+        let is_clickable = node
             .backend
             .is_some_and(|number| self.frames[frame].clickable.contains(&number));
-        if clickable && !node.takes_input() {
+        if is_clickable && !node.takes_input() {
             return self.clickable(frame, node, into, depth);
         }
+        match node.role() {
+            "InlineTextBox" => {}
+            "LineBreak" => add_text(into, " "),
+            role if node.ignored || INLINE.contains(&role) => {
+                self.children(frame, node, covered, into, depth);
+            }
+            "StaticText" if self.interactive || covered.contains(&one_line(&node.name())) => {}
+            "StaticText" => add_text(into, &node.name()),
+            _ if self.is_transparent(frame, node) => {
+                let before = into.len();
+                let mut inside = Vec::new();
+                self.children(frame, node, covered, &mut inside, depth);
+                into.append(&mut inside);
+                // Block boundary: the next text starts a new line.
+                if into.len() > before {
+                    into.push(boundary());
+                }
+            }
+            _ => self.element(frame, node, covered, into, depth),
+        }
+    }
+
+    /// Returns whether a node has no line of its own, only its children.
+    fn is_transparent(&self, frame: usize, node: &AxNode) -> bool {
         let role = node.role();
-        if role == "InlineTextBox" || role == "LineBreak" {
-            if role == "LineBreak" {
-                add_text(into, " ");
-            }
-            return;
+        if takes_input(node) {
+            return false;
         }
-        if node.ignored || INLINE.contains(&role) {
-            return self.children(frame, node, covered, into, depth);
-        }
+        let is_plain =
+            PLAIN.contains(&role) && (role.ends_with("WebArea") || one_line(&node.name()).is_empty());
+        is_plain || (self.interactive && self.child_frame(frame, node).is_none())
+    }
+
+    /// Returns the frame that a frame element contains.
+    fn child_frame(&self, frame: usize, node: &AxNode) -> Option<usize> {
+        self.child_frames.get(&(frame, node.backend?)).copied()
+    }
+
+    /// Appends the line of an element, with its children, unless there is nothing to show.
+    fn element(
+        &mut self,
+        frame: usize,
+        node: &AxNode,
+        covered: &str,
+        into: &mut Vec<SnapshotLine>,
+        depth: usize,
+    ) {
+        let role = node.role();
         let name = one_line(&node.name());
-        if role == "StaticText" {
-            if !self.interactive && !covered.contains(&name) {
-                add_text(into, &node.name());
-            }
-            return;
-        }
-        let child_frame = node
-            .backend
-            .and_then(|number| self.child_frames.get(&(frame, number)).copied());
-        let takes_input = INTERACTIVE.contains(&role) || node.takes_input();
-        let is_transparent =
-            PLAIN.contains(&role) && (name.is_empty() || role.ends_with("WebArea")) && !takes_input;
-        let omitted = self.interactive && !takes_input && child_frame.is_none();
-        if is_transparent || omitted {
-            let before = into.len();
-            let mut inside = Vec::new();
-            self.children(frame, node, covered, &mut inside, depth);
-            into.append(&mut inside);
-            // Block boundary: the next text starts a new line.
-            if into.len() > before {
-                into.push(boundary());
-            }
-            return;
-        }
-        let referenced = takes_input || (CONTENT.contains(&role) && !name.is_empty() && !self.interactive);
-        let value = node
+        let mut value = node
             .value()
             .map(|value| one_line(&value))
             .filter(|value| !value.is_empty() && *value != name);
+        let is_referenced =
+            takes_input(node) || (CONTENT.contains(&role) && !name.is_empty() && !self.interactive);
         let reference = node
             .backend
-            .filter(|_| referenced)
+            .filter(|_| is_referenced)
             .and_then(|number| self.add_reference(role, &name, value.clone(), frame, number));
         let mut children = Vec::new();
-        match child_frame {
+        match self.child_frame(frame, node) {
             Some(child_frame) => self.frame(child_frame, &mut children, depth + 1),
             // The text inside a field is its value.
             None if value.is_some() && matches!(role, "textbox" | "searchbox" | "spinbutton") => {}
@@ -209,12 +224,11 @@ impl SnapshotBuilder<'_> {
             }
         }
         children.retain(|child| !child.is_boundary() && !child.is_empty());
-        let mut value = value;
         if value.is_none() && children.len() == 1 && children[0].is_text() {
             value = children.pop().and_then(|text| text.value);
         }
-        let bare = name.is_empty() && value.is_none() && children.is_empty() && reference.is_none();
-        if !bare {
+        let is_bare = name.is_empty() && value.is_none() && children.is_empty() && reference.is_none();
+        if !is_bare {
             into.push(SnapshotLine {
                 role: role.to_owned(),
                 name,
@@ -315,6 +329,11 @@ impl SnapshotLine {
     fn is_empty(&self) -> bool {
         self.is_text() && self.value.as_ref().is_none_or(|text| text.trim().is_empty())
     }
+}
+
+/// Returns whether an element always has a reference.
+fn takes_input(node: &AxNode) -> bool {
+    INTERACTIVE.contains(&node.role()) || node.takes_input()
 }
 
 fn text(words: &str) -> SnapshotLine {

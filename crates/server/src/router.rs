@@ -17,8 +17,9 @@ use crate::limits;
 use crate::mcp::http::McpRoutes;
 use crate::open_mode::refuse_other_hosts;
 use crate::routes::{
-    agent, batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job_comparison,
-    job_pages, keys, live, map, mcp, monitor, openapi, operator, parse, scrape, search, team, webhooks,
+    agent, batch, browser, console, crawl, docs, extract, feedback, files, health, interact, job,
+    job_comparison, job_pages, keys, live, map, mcp, monitor, openapi, operator, parse, scrape, search, team,
+    webhooks,
 };
 
 mod not_offered;
@@ -72,13 +73,13 @@ pub fn routes() -> Vec<Route> {
         Key POST "/v2/crawl/params-preview" => crawl::params_preview;
         Key GET "/v2/crawl/active" => crawl::active;
         Key GET "/v2/crawl/ongoing" => crawl::active;
-        ReaderOrSocket GET "/v2/crawl/{id}" => crawl::status;
-        Key DELETE "/v2/crawl/{id}" => crawl::cancel;
-        Reader GET "/v2/crawl/{id}/errors" => crawl::errors;
+        ReaderOrSocket GET "/v2/crawl/{id}" => job::status;
+        Key DELETE "/v2/crawl/{id}" => job::cancel;
+        Reader GET "/v2/crawl/{id}/errors" => job::errors;
         Key POST "/v2/batch/scrape" => batch::start;
-        ReaderOrSocket GET "/v2/batch/scrape/{id}" => batch::status;
-        Key DELETE "/v2/batch/scrape/{id}" => batch::cancel;
-        Reader GET "/v2/batch/scrape/{id}/errors" => batch::errors;
+        ReaderOrSocket GET "/v2/batch/scrape/{id}" => job::status;
+        Key DELETE "/v2/batch/scrape/{id}" => job::cancel;
+        Reader GET "/v2/batch/scrape/{id}/errors" => job::errors;
         Key POST "/v2/scrape" => scrape::start;
         Reader GET "/v2/scrape/{id}" => scrape::result;
         Key POST "/v2/map" => map::start;

@@ -1,17 +1,13 @@
-//! Batch scrapes: start or add pages, status (also as a live socket), cancel, errors (docs/API.md sections 6.6 and
-//! 8).
+//! Batch scrapes: start or add pages (docs/API.md section 8.1). What can be done with a running one is in
+//! [`job`](super::job).
 
-use axum::extract::{Request, State};
-use axum::response::Response;
 use harvestman_core::api::batch::{BatchScrapeRequest, BatchStarted};
 use harvestman_core::api::job::StatusPath;
 
-use crate::app::App;
 use crate::auth::Caller;
 use crate::error::{Failure, HandlerResult, json};
 use crate::links::Base;
-use crate::routes::PathId;
-use crate::routes::job::{self, JobBody};
+use crate::routes::job::JobBody;
 
 pub(crate) async fn start(
     Caller { app, principal }: Caller,
@@ -29,16 +25,4 @@ pub(crate) async fn start(
         .await?;
     let url = StatusPath::BatchScrape.url(&base, id);
     json(&BatchStarted::new(id, url, left_out))
-}
-
-pub(crate) async fn status(app: State<App>, request: Request) -> Response {
-    job::status(app, request, StatusPath::BatchScrape).await
-}
-
-pub(crate) async fn cancel(caller: Caller, id: PathId) -> HandlerResult {
-    job::cancel(caller, id, StatusPath::BatchScrape).await
-}
-
-pub(crate) async fn errors(caller: Caller, id: PathId) -> HandlerResult {
-    job::errors(caller, id, StatusPath::BatchScrape).await
 }

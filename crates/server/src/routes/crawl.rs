@@ -1,8 +1,7 @@
-//! Crawls: start, status (also as a live socket), cancel, errors, options from a prompt, active crawls (docs/API.md
-//! sections 6.1 to 6.4, 8.2, 8.3).
+//! Crawls: start, options from a prompt, active crawls (docs/API.md sections 6.1, 6.3, 6.4). What can be done with a
+//! running one is in [`job`](super::job).
 
-use axum::extract::{Request, State};
-use axum::response::Response;
+use axum::extract::State;
 use harvestman_core::api::crawl::{ActiveCrawl, ActiveCrawls, CrawlRequest, JobStarted};
 use harvestman_core::api::job::StatusPath;
 use harvestman_core::api::params_preview::ParamsPreviewRequest;
@@ -14,7 +13,7 @@ use crate::body::WholeBody;
 use crate::error::{HandlerResult, json};
 use crate::links::Base;
 use crate::routes::PathId;
-use crate::routes::job::{self, JobBody};
+use crate::routes::job::JobBody;
 
 pub(crate) async fn start(
     Caller { app, principal }: Caller,
@@ -45,18 +44,6 @@ pub(crate) async fn continue_crawl(
 pub(crate) async fn params_preview(State(app): State<App>, WholeBody(body): WholeBody) -> HandlerResult {
     let request = ParamsPreviewRequest::from_json(&body)?;
     json(&app.engine().crawl_params(&request).await)
-}
-
-pub(crate) async fn status(app: State<App>, request: Request) -> Response {
-    job::status(app, request, StatusPath::Crawl).await
-}
-
-pub(crate) async fn cancel(caller: Caller, id: PathId) -> HandlerResult {
-    job::cancel(caller, id, StatusPath::Crawl).await
-}
-
-pub(crate) async fn errors(caller: Caller, id: PathId) -> HandlerResult {
-    job::errors(caller, id, StatusPath::Crawl).await
 }
 
 pub(crate) async fn active(Caller { app, principal }: Caller) -> HandlerResult {

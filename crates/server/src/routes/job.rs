@@ -1,10 +1,12 @@
 //! Handlers shared by crawls and batch scrapes: status (also as a live socket), cancel, errors, idempotency keys
 //! (docs/API.md sections 1, 6.2, 6.6, 8.2, 8.3).
 
+use std::convert::Infallible;
+
 use axum::RequestPartsExt;
 use axum::body::Bytes;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::{FromRequest, Path, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request, State};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -23,8 +25,22 @@ use crate::routes::PathId;
 use crate::status::{StatusPage, hold_tail, job_row};
 use crate::{limits, socket};
 
+/// The endpoint of a request: that of crawls, or that of batch scrapes.
+pub(crate) struct JobPath(StatusPath);
+
+impl<S: Send + Sync> FromRequestParts<S> for JobPath {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(match parts.uri.path() {
+            path if path.starts_with(StatusPath::BatchScrape.prefix()) => StatusPath::BatchScrape,
+            _ => StatusPath::Crawl,
+        }))
+    }
+}
+
 /// Returns the status, or opens the live socket for an upgrade request.
-pub(crate) async fn status(State(app): State<App>, request: Request, path: StatusPath) -> Response {
+pub(crate) async fn status(State(app): State<App>, JobPath(path): JobPath, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     if auth::wants_socket(&parts.headers) {
         let id = parts
@@ -65,7 +81,7 @@ async fn status_page(app: App, mut parts: Parts, path: StatusPath) -> HandlerRes
 pub(crate) async fn cancel(
     Caller { app, principal }: Caller,
     PathId(id): PathId,
-    path: StatusPath,
+    JobPath(path): JobPath,
 ) -> HandlerResult {
     job_row(&app, &principal, path, id).await?;
     app.engine().cancel(&principal, id).await?;
@@ -75,7 +91,7 @@ pub(crate) async fn cancel(
 pub(crate) async fn errors(
     Caller { app, principal }: Caller,
     PathId(id): PathId,
-    path: StatusPath,
+    JobPath(path): JobPath,
 ) -> HandlerResult {
     job_row(&app, &principal, path, id).await?;
     let stored = app.store().errors(id).await?;

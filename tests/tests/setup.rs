@@ -123,7 +123,7 @@ fn the_report_names_what_is_missing_and_what_to_do() {
         "{report}"
     );
     assert!(
-        line(&report, "Python").starts_with("missing")
+        line(&report, "playwright").starts_with("missing  playwright      for Python 3.12.1, ")
             && report.contains("playwright is not installed; run `harvestman setup`"),
         "{report}"
     );
@@ -139,7 +139,7 @@ esac"#;
     let machine = Machine::new().program("python3", script);
     let report = printed(&machine.run(&["doctor"]), 0);
     assert!(
-        line(&report, "Python").starts_with("missing") && report.contains("libatomic.so.1"),
+        line(&report, "playwright").starts_with("missing") && report.contains("libatomic.so.1"),
         "{report}"
     );
 }

@@ -14,7 +14,7 @@ use crate::config::secret_keys::MISSING_KEY;
 use crate::config::{Config, Program};
 use crate::{disk, driver, limits};
 
-/// ComponentState of a component.
+/// Whether the server can use a component.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum ComponentState {
     Works,
@@ -70,10 +70,10 @@ impl fmt::Display for Component {
             ComponentState::Missing => "missing",
             ComponentState::Broken => "broken",
         };
-        writeln!(f, "{state:8} {:12} {}", self.name, self.found)?;
+        writeln!(f, "{state:8} {:15} {}", self.name, self.found)?;
         match self.advice.is_empty() {
             true => Ok(()),
-            false => writeln!(f, "{:21} {}", "", self.advice),
+            false => writeln!(f, "{:24} {}", "", self.advice),
         }
     }
 }
@@ -238,7 +238,10 @@ async fn node(config: &Config) -> Component {
             component.name,
             format!("{}, with {}", component.found, package.display()),
         ),
-        Err(reason) => Component::fails(component.name, ComponentState::Missing, component.found, reason),
+        Err(reason) => {
+            let found = format!("for Node.js {}", component.found);
+            Component::fails("playwright-core", ComponentState::Missing, found, reason)
+        }
     }
 }
 
@@ -284,6 +287,9 @@ async fn python(config: &Config) -> Component {
     };
     match check_python_packages(&path).await {
         Ok(()) => Component::works(component.name, format!("{}, with playwright", component.found)),
-        Err(reason) => Component::fails(component.name, ComponentState::Missing, component.found, reason),
+        Err(reason) => {
+            let found = format!("for {}", component.found);
+            Component::fails("playwright", ComponentState::Missing, found, reason)
+        }
     }
 }

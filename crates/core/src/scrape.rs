@@ -137,51 +137,35 @@ fn check_browser(options: &ScrapeOptions) -> Result<(), ApiError> {
 }
 
 fn check_format(format: &Format, capabilities: &Capabilities) -> Result<(), ApiError> {
-    let (code, why) = match format {
-        Format::Markdown
-        | Format::Html
-        | Format::RawHtml
-        | Format::Links
-        | Format::Images
-        | Format::Attributes { .. }
-        | Format::Summary
-        | Format::Product
-        | Format::Menu
-        | Format::RawBase64
-        | Format::Highlights { .. }
-        | Format::Query {
-            mode: QueryMode::DirectQuote,
-            ..
-        } => return Ok(()),
-        Format::ChangeTracking(tracking) if !tracking.modes.contains(&ChangeMode::Json) => return Ok(()),
-        Format::Branding | Format::Screenshot(_) if !capabilities.browser => (
-            ErrorCode::NotConfigured,
-            "needs a browser, and none is configured on this server; remove it from `formats`",
-        ),
-        // With a schema, data stated on the page can be used.
-        Format::Json(json) if !capabilities.model && json.schema.is_none() => (
-            ErrorCode::NotConfigured,
-            "needs a language model or a `schema`, and no model is configured on this server; add a `schema`, or \
-             remove it from `formats`",
-        ),
-        Format::ChangeTracking(tracking) if !capabilities.model && tracking.schema.is_none() => (
-            ErrorCode::NotConfigured,
-            "needs a language model or a `schema` for its mode `json`, and no model is configured on this server; \
-             add a `schema`, or remove it from `formats`",
-        ),
-        Format::Question { .. } | Format::Query { .. } if !capabilities.model => (
-            ErrorCode::NotConfigured,
-            "needs a language model, and none is configured on this server; remove it from `formats`",
-        ),
-        Format::Branding
-        | Format::Screenshot(_)
-        | Format::ChangeTracking(_)
-        | Format::Question { .. }
-        | Format::Query { .. }
-        | Format::Json(_) => return Ok(()),
+    let Some(need) = missing_backend(format, capabilities) else {
+        return Ok(());
     };
-    let message = format!("The format `{}` {why}.", format.kind());
-    Err(ApiError::new(code, message))
+    let message = format!(
+        "The format `{}` needs {need}, which is not configured on this server; remove it from `formats`.",
+        format.kind()
+    );
+    Err(ApiError::new(ErrorCode::NotConfigured, message))
+}
+
+/// Returns what a format needs beyond these backends, such as "a browser"; `None` if it needs nothing more.
+pub fn missing_backend(format: &Format, capabilities: &Capabilities) -> Option<&'static str> {
+    match format {
+        Format::Branding | Format::Screenshot(_) if !capabilities.browser => Some("a browser"),
+        _ if capabilities.model => None,
+        Format::Question { .. }
+        | Format::Query {
+            mode: QueryMode::Freeform,
+            ..
+        } => Some("a language model"),
+        // With a schema, data stated on the page can be used.
+        Format::Json(json) if json.schema.is_none() => Some("a `schema` or a language model"),
+        Format::ChangeTracking(tracking)
+            if tracking.modes.contains(&ChangeMode::Json) && tracking.schema.is_none() =>
+        {
+            Some("a `schema` for its mode `json`, or a language model")
+        }
+        _ => None,
+    }
 }
 
 #[cfg(feature = "render")]

@@ -19,7 +19,7 @@ use crate::billing;
 use crate::extract::fill_schema;
 use crate::ids::ScrapeId;
 
-const NO_BLOCKS: &str = "`blocks` is not available on this server; the list is empty.";
+const NO_BLOCKS: &str = "`blocks` is not available; the list is empty.";
 /// Why text is not recognized without a server, as the end of a sentence.
 #[cfg(feature = "files")]
 const NO_SERVER: &str = "text is recognized only by a server";

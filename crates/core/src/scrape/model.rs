@@ -12,7 +12,7 @@ use crate::extract::FillResult;
 use crate::pii::Redactor;
 
 /// Why no model was called, as the end of a sentence.
-pub const NO_MODEL: &str = "no language model is configured on this server";
+pub const NO_MODEL: &str = "no language model is configured";
 
 /// The input of the model formats of a document.
 #[derive(Clone, PartialEq, Debug, Default)]

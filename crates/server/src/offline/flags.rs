@@ -5,7 +5,7 @@ use harvestman_core::api::Wire;
 use harvestman_core::api::fields::Field;
 use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::options::ScrapeOptions;
-use harvestman_core::scrape::{Capabilities, check_supported};
+use harvestman_core::scrape::{Capabilities, check_supported, missing_backend};
 use serde_json::Value;
 
 use crate::input::Usage;
@@ -41,11 +41,20 @@ pub(super) fn body(matches: &ArgMatches) -> Value {
 /// The error of the API for an invalid option, or for one that needs a browser, a language model or earlier versions.
 pub(super) fn options(matches: &ArgMatches) -> Result<ScrapeOptions, Usage> {
     let options = ScrapeOptions::from_value(body(matches)).map_err(|error| Usage(flags::describe(&error)))?;
-    check_supported(&options, &Capabilities::default()).map_err(|error| Usage(error.message))?;
-    if options.wants(FormatKind::ChangeTracking) {
-        let message = "The format `changeTracking` needs the page history of a server; remove it.";
-        return Err(Usage(message.to_owned()));
+    let none = Capabilities::default();
+    for format in &options.formats {
+        let need = match format.kind() {
+            FormatKind::ChangeTracking => Some("the page history of a server"),
+            _ => missing_backend(format, &none),
+        };
+        if let Some(need) = need {
+            let kind = format.kind();
+            let message =
+                format!("The format `{kind}` needs {need}, which `convert` does not use; remove it.");
+            return Err(Usage(message));
+        }
     }
+    check_supported(&options, &none).map_err(|error| Usage(error.message))?;
     Ok(options)
 }
 
@@ -92,7 +101,10 @@ mod tests {
             ),
         );
         check(&["--formats", "markdwon"], Err("formats"));
-        check(&["--formats", "screenshot"], Err("browser"));
+        check(
+            &["--formats", "screenshot"],
+            Err("needs a browser, which `convert` does not use"),
+        );
         check(&["--formats", "markdown,changeTracking"], Err("changeTracking"));
         check(&["--only-main-content", "maybe"], Err("--only-main-content"));
         check(&["--exclude-tags", "a[["], Err("excludeTags"));

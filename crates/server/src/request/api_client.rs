@@ -23,11 +23,11 @@ use crate::limits;
 /// URL of a server with default settings.
 const DEFAULT_URL: &str = "http://localhost:3002";
 const URL_VARIABLES: [&str; 2] = ["HARVESTMAN_API_URL", "FIRECRAWL_API_URL"];
+const KEY_VARIABLES: [&str; 2] = ["HARVESTMAN_API_KEY", "FIRECRAWL_API_KEY"];
 /// Header fields that this server copies from a request to the requests that it sends for the caller.
 const CALLER_HEADERS: [&str; 4] = ["authorization", "host", "x-forwarded-host", "x-forwarded-proto"];
 /// Path of the files of a server.
 const FILES: &str = "/files/";
-const KEY_VARIABLES: [&str; 2] = ["HARVESTMAN_API_KEY", "FIRECRAWL_API_KEY"];
 
 /// The API of a server, with a key.
 #[derive(Clone)]
@@ -51,6 +51,15 @@ enum Transport {
 struct RequestBody {
     content_type: String,
     bytes: Vec<u8>,
+}
+
+impl RequestBody {
+    fn json(value: &Value) -> RequestBody {
+        RequestBody {
+            content_type: "application/json".to_owned(),
+            bytes: value.to_string().into(),
+        }
+    }
 }
 
 /// Status, header fields and body of a response.
@@ -232,11 +241,7 @@ impl ApiClient {
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let body = RequestBody {
-            content_type: "application/json".to_owned(),
-            bytes: body.to_string().into(),
-        };
-        self.send(Method::POST, path, Some(body)).await
+        self.send(Method::POST, path, Some(RequestBody::json(body))).await
     }
 
     /// Sends a body that is not JSON.
@@ -256,11 +261,8 @@ impl ApiClient {
     }
 
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        let body = RequestBody {
-            content_type: "application/json".to_owned(),
-            bytes: body.to_string().into(),
-        };
-        self.send(Method::PATCH, path, Some(body)).await
+        self.send(Method::PATCH, path, Some(RequestBody::json(body)))
+            .await
     }
 
     pub(crate) async fn delete(&self, path: &str) -> anyhow::Result<Value> {

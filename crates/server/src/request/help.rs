@@ -14,9 +14,9 @@ pub(super) fn of(field: &Field) -> String {
         .default
         .as_ref()
         .map(|node| serde_json::to_string(node).unwrap_or_default());
-    let is_telling =
+    let is_shown =
         |text: &String| !matches!(text.as_str(), "[]" | "{}" | "\"\"") && field.kind() != FieldKind::Object;
-    if let Some(default) = default.filter(is_telling) {
+    if let Some(default) = default.filter(is_shown) {
         help.push_str(&format!(" [default: {}]", default.trim_matches('"')));
     }
     help

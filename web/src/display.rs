@@ -135,8 +135,7 @@ pub fn rate(per_second: f64) -> String {
 
 /// Returns a URL without its scheme and trailing slashes.
 pub fn short_url(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.trim_end_matches('/')
+    without_scheme(url).trim_end_matches('/')
 }
 
 /// Returns the host of a URL, with its port if it has one.
@@ -146,8 +145,12 @@ pub fn host(url: &str) -> &str {
 
 /// Returns path and query of a URL.
 pub fn url_path(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = without_scheme(url);
     rest.find('/').map_or("/", |at| &rest[at..])
+}
+
+fn without_scheme(url: &str) -> &str {
+    url.split_once("://").map_or(url, |(_, rest)| rest)
 }
 
 #[cfg(test)]

@@ -47,46 +47,18 @@ pub fn Tabs(
     end: ViewFn,
 ) -> impl IntoView {
     let on_key = move |event: KeyboardEvent| {
-        let ids: Vec<&'static str> = tabs.with_untracked(|tabs| tabs.iter().map(|tab| tab.id).collect());
-        let Some(at) = ids.iter().position(|id| *id == chosen.get_untracked()) else {
+        let Some(next) = tabs.with_untracked(|tabs| tab_for_key(&event.key(), tabs, chosen.get_untracked()))
+        else {
             return;
         };
-        let next = match event.key().as_str() {
-            "ArrowRight" => (at + 1) % ids.len(),
-            "ArrowLeft" => (at + ids.len() - 1) % ids.len(),
-            "Home" => 0,
-            "End" => ids.len() - 1,
-            _ => return,
-        };
         event.prevent_default();
-        chosen.set(ids[next]);
-        if let Some(tab) = browser::find(&format!("#{name}-{}", ids[next])) {
+        chosen.set(next);
+        if let Some(tab) = browser::find(&format!("#{name}-{next}")) {
             let _ = tab.focus();
         }
     };
-    let overflows = RwSignal::new(false);
     let list: NodeRef<html::Div> = NodeRef::new();
-    let measure = move || {
-        request_animation_frame(move || {
-            if let Some(Some(list)) = list.try_get_untracked() {
-                // Without the menu, the row would have its space too.
-                let menu = if overflows.get_untracked() { MENU_PX } else { 0 };
-                overflows.try_set(list.scroll_width() > list.client_width() + menu + 1);
-            }
-        });
-    };
-    Effect::new(move |_| {
-        tabs.track();
-        // The content at the end may depend on the selected tab.
-        chosen.track();
-        measure();
-    });
-    // The size of the row changes with the window, and when a pane opens next to it.
-    Effect::new(move |_| {
-        if let Some(list) = list.get() {
-            StoredValue::new_local(SizeObserver::new(&list, measure));
-        }
-    });
+    let overflows = overflow(list, tabs, chosen);
     // Read inside of the buttons, so that a new number keeps them.
     let count_of = move |id: &'static str| {
         let count = tabs.with(|tabs| tabs.iter().find(|tab| tab.id == id)?.count.clone());
@@ -133,4 +105,48 @@ pub fn Tabs(
         </div>
     }
     .into_any()
+}
+
+/// Returns the tab that a key moves to; `None` for keys that do not move.
+fn tab_for_key(key: &str, tabs: &[Tab], chosen: &str) -> Option<&'static str> {
+    let at = tabs.iter().position(|tab| tab.id == chosen)?;
+    let next = match key {
+        "ArrowRight" => (at + 1) % tabs.len(),
+        "ArrowLeft" => (at + tabs.len() - 1) % tabs.len(),
+        "Home" => 0,
+        "End" => tabs.len() - 1,
+        _ => return None,
+    };
+    Some(tabs[next].id)
+}
+
+/// Returns whether the tabs are wider than the row. Measured again when the tabs or the size of the row change.
+fn overflow(
+    list: NodeRef<html::Div>,
+    tabs: Signal<Vec<Tab>>,
+    chosen: RwSignal<&'static str>,
+) -> RwSignal<bool> {
+    let overflows = RwSignal::new(false);
+    let measure = move || {
+        request_animation_frame(move || {
+            if let Some(Some(list)) = list.try_get_untracked() {
+                // Without the menu, the row would have its space too.
+                let menu = if overflows.get_untracked() { MENU_PX } else { 0 };
+                overflows.try_set(list.scroll_width() > list.client_width() + menu + 1);
+            }
+        });
+    };
+    Effect::new(move |_| {
+        tabs.track();
+        // The content at the end may depend on the selected tab.
+        chosen.track();
+        measure();
+    });
+    // The size of the row changes with the window, and when a pane opens next to it.
+    Effect::new(move |_| {
+        if let Some(list) = list.get() {
+            StoredValue::new_local(SizeObserver::new(&list, measure));
+        }
+    });
+    overflows
 }

@@ -28,20 +28,7 @@ pub fn PageList(
     let scroll = VirtualScroll::new(true);
     let range = scroll.range();
     let visible = move || rows.with(|rows| VirtualScroll::visible_items(range.get(), rows));
-    let index_of = |rows: &[Arc<PageRow>], index| rows.iter().position(|row| Some(row.index) == index);
-    let position = move || rows.with_untracked(|rows| index_of(rows, chosen.get_untracked()));
-    // Scroll once to the page that was open at first, as soon as its row has arrived.
-    let scroll_target = StoredValue::new(chosen.get_untracked());
-    Effect::new(move |_| {
-        let index = scroll_target.get_value();
-        if index.is_none() || index != chosen.get_untracked() || scroll.node.get().is_none() {
-            return;
-        }
-        if let Some(at) = rows.with(|rows| index_of(rows, index)) {
-            scroll_target.set_value(None);
-            request_animation_frame(move || scroll.reveal(at));
-        }
-    });
+    reveal_once(scroll, rows, chosen);
     let on_key = move |event: KeyboardEvent| {
         if event.key() == " " {
             event.prevent_default();
@@ -51,28 +38,13 @@ pub fn PageList(
             return;
         }
         let last = rows.with_untracked(Vec::len).saturating_sub(1);
-        let Some(next) = scroll.step(&event.key(), position(), last) else {
+        let position = rows.with_untracked(|rows| position(rows, chosen.get_untracked()));
+        let Some(next) = scroll.step(&event.key(), position, last) else {
             return;
         };
         event.prevent_default();
         chosen.set(rows.with_untracked(|rows| rows.get(next).map(|row| row.index)));
         scroll.reveal(next);
-    };
-    let all_selected = move || {
-        let count = selected.with(HashSet::len);
-        rows.with(|rows| {
-            let is_selected = |row: &Arc<PageRow>| selected.with(|selected| selected.contains(&row.index));
-            !rows.is_empty() && rows.len() <= count && rows.iter().all(is_selected)
-        })
-    };
-    let toggle_all = move |_| {
-        let all = untrack(all_selected);
-        selected.update(|selected| {
-            rows.with_untracked(|rows| match all {
-                true => rows.iter().for_each(|row| _ = selected.remove(&row.index)),
-                false => selected.extend(rows.iter().map(|row| row.index)),
-            });
-        });
     };
     let templates = Memo::new(move |_| columns.with(|columns| grid_templates(columns)));
     view! {
@@ -90,15 +62,7 @@ pub fn PageList(
             on:keydown=on_key
         >
             <div class="grid-row grid-head" role="row" aria-rowindex="1">
-                <span role="columnheader" class="pick">
-                    <input
-                        type="checkbox"
-                        aria-label="Select all shown pages"
-                        prop:checked=all_selected
-                        on:change=toggle_all
-                        on:keydown=|event| event.stop_propagation()
-                    />
-                </span>
+                <span role="columnheader" class="pick">{select_all(rows, selected)}</span>
                 {move || columns.get().into_iter().map(|column| header(sort, column)).collect_view()}
             </div>
             <div
@@ -113,6 +77,55 @@ pub fn PageList(
         </div>
     }
     .into_any()
+}
+
+/// Returns the position of the row of a page.
+fn position(rows: &[Arc<PageRow>], index: Option<u64>) -> Option<usize> {
+    rows.iter().position(|row| Some(row.index) == index)
+}
+
+/// Scrolls once to the page that is open at first, as soon as its row has arrived.
+fn reveal_once(scroll: VirtualScroll, rows: Memo<Vec<Arc<PageRow>>>, chosen: RwSignal<Option<u64>>) {
+    let target = StoredValue::new(chosen.get_untracked());
+    Effect::new(move |_| {
+        let index = target.get_value();
+        if index.is_none() || index != chosen.get_untracked() || scroll.node.get().is_none() {
+            return;
+        }
+        if let Some(at) = rows.with(|rows| position(rows, index)) {
+            target.set_value(None);
+            request_animation_frame(move || scroll.reveal(at));
+        }
+    });
+}
+
+/// Renders the check box that selects all shown pages, or none of them.
+fn select_all(rows: Memo<Vec<Arc<PageRow>>>, selected: Selection) -> impl IntoView {
+    let all_selected = move || {
+        let count = selected.with(HashSet::len);
+        rows.with(|rows| {
+            let is_selected = |row: &Arc<PageRow>| selected.with(|selected| selected.contains(&row.index));
+            !rows.is_empty() && rows.len() <= count && rows.iter().all(is_selected)
+        })
+    };
+    let toggle_all = move |_| {
+        let all = untrack(all_selected);
+        selected.update(|selected| {
+            rows.with_untracked(|rows| match all {
+                true => rows.iter().for_each(|row| _ = selected.remove(&row.index)),
+                false => selected.extend(rows.iter().map(|row| row.index)),
+            });
+        });
+    };
+    view! {
+        <input
+            type="checkbox"
+            aria-label="Select all shown pages"
+            prop:checked=all_selected
+            on:change=toggle_all
+            on:keydown=|event| event.stop_propagation()
+        />
+    }
 }
 
 fn toggle(selected: Selection, index: u64) {

@@ -92,25 +92,26 @@ impl Draft {
 
     /// Returns what differs from `before`, the fields of `monitor`.
     fn change(self, before: Self, monitor: &Monitor) -> Result<MonitorChange, ApiError> {
-        let text = |field: RwSignal<String>| field.with_untracked(|text| text.trim().to_owned());
         let mut body = Map::new();
         let fields = [("name", self.name, before.name), ("goal", self.goal, before.goal)];
         for (name, now, before) in fields {
-            if text(now) != text(before) {
-                body.insert(name.to_owned(), text(now).into());
+            if trimmed(now) != trimmed(before) {
+                body.insert(name.to_owned(), trimmed(now).into());
             }
         }
-        if text(self.webhook) != text(before.webhook) {
-            let webhook = webhook_with_url(monitor.webhook.as_ref(), text(self.webhook));
+        if trimmed(self.webhook) != trimmed(before.webhook) {
+            let webhook = webhook_with_url(monitor.webhook.as_ref(), trimmed(self.webhook));
             body.insert("webhook".to_owned(), webhook);
         }
-        if text(self.schedule) != text(before.schedule) || text(self.timezone) != text(before.timezone) {
+        if trimmed(self.schedule) != trimmed(before.schedule)
+            || trimmed(self.timezone) != trimmed(before.timezone)
+        {
             body.insert(
                 "schedule".to_owned(),
-                schedule(&text(self.schedule), &text(self.timezone)),
+                schedule(&trimmed(self.schedule), &trimmed(self.timezone)),
             );
         }
-        if text(self.subject) != text(before.subject)
+        if trimmed(self.subject) != trimmed(before.subject)
             || self.kind.get_untracked() != before.kind.get_untracked()
         {
             let mut target = self.target();
@@ -131,7 +132,7 @@ impl Draft {
     }
 
     fn target(self) -> Value {
-        let subject = self.subject.with_untracked(|text| text.trim().to_owned());
+        let subject = trimmed(self.subject);
         let lines: Vec<&str> = lines_of(&subject).collect();
         match self.kind.get_untracked() {
             "crawl" => json!({ "type": "crawl", "url": subject }),
@@ -142,25 +143,28 @@ impl Draft {
 
     /// Returns the request; the name of an unnamed monitor is its subject.
     fn request(self) -> Result<MonitorRequest, ApiError> {
-        let text = |field: RwSignal<String>| field.with_untracked(|text| text.trim().to_owned());
-        let subject = text(self.subject);
+        let subject = trimmed(self.subject);
         let first = || lines_of(&subject).next().unwrap_or("Monitor");
-        let name = match text(self.name) {
+        let name = match trimmed(self.name) {
             name if name.is_empty() => first().chars().take(100).collect(),
             name => name,
         };
         let mut body = json!({
             "name": name,
-            "schedule": schedule(&text(self.schedule), &text(self.timezone)),
+            "schedule": schedule(&trimmed(self.schedule), &trimmed(self.timezone)),
             "targets": [self.target()],
         });
-        for (field, value) in [("goal", text(self.goal)), ("webhook", text(self.webhook))] {
+        for (field, value) in [("goal", trimmed(self.goal)), ("webhook", trimmed(self.webhook))] {
             if !value.is_empty() {
                 body[field] = value.into();
             }
         }
         MonitorRequest::from_value(body)
     }
+}
+
+fn trimmed(field: RwSignal<String>) -> String {
+    field.with_untracked(|text| text.trim().to_owned())
 }
 
 fn lines_of(text: &str) -> impl Iterator<Item = &str> {
@@ -327,6 +331,33 @@ fn Form(
             busy.try_set(false);
         });
     };
+    view! {
+        <form class="pad gap" on:submit=submit>
+            {with_target.then(|| view! { <TargetFields draft/> })}
+            <div class="pair">
+                <TextField id="monitor-schedule" label="Schedule" help=text::MONITOR_SCHEDULE_HELP value=draft.schedule/>
+                <TextField id="monitor-timezone" label="Time zone" help=text::MONITOR_TIMEZONE_HELP value=draft.timezone/>
+            </div>
+            <TextField id="monitor-goal" label="Goal" help=text::MONITOR_GOAL_HELP value=draft.goal/>
+            <div class="pair">
+                <TextField id="monitor-name" label="Name" help=text::MONITOR_NAME_HELP value=draft.name/>
+                <TextField id="monitor-webhook" label="Webhook" help=text::MONITOR_WEBHOOK_HELP value=draft.webhook/>
+            </div>
+            {move || problem.get().map(|problem| match problem {
+                Problem::Form(text) => problem_notice(&text),
+                Problem::Server(error) => error_notice(&error),
+            })}
+            <div class="send">
+                <BusyButton busy label=action/>
+            </div>
+        </form>
+    }
+    .into_any()
+}
+
+/// Renders the kind of the target and its URLs or queries.
+#[component]
+fn TargetFields(draft: Draft) -> impl IntoView {
     let kind = move || {
         let chosen = draft.kind.get();
         KINDS.iter().find(|kind| kind.name == chosen).unwrap_or(&KINDS[0])
@@ -345,46 +376,23 @@ fn Form(
             </label>
         }
     });
-    let target = with_target.then(|| {
-        view! {
-            <fieldset class="choices">
-                <legend class="field-name">"What to check"</legend>
-                {kinds.collect_view()}
-            </fieldset>
-            <div class="field">
-                <label class="field-name" for="monitor-subject">{move || kind().field_label}</label>
-                <textarea
-                    class="input mono"
-                    id="monitor-subject"
-                    rows="3"
-                    spellcheck="false"
-                    placeholder=move || kind().placeholder
-                    prop:value=move || draft.subject.get()
-                    on:input=move |event| draft.subject.set(event_target_value(&event))
-                ></textarea>
-            </div>
-        }
-    });
     view! {
-        <form class="pad gap" on:submit=submit>
-            {target}
-            <div class="pair">
-                <TextField id="monitor-schedule" label="Schedule" help=text::MONITOR_SCHEDULE_HELP value=draft.schedule/>
-                <TextField id="monitor-timezone" label="Time zone" help=text::MONITOR_TIMEZONE_HELP value=draft.timezone/>
-            </div>
-            <TextField id="monitor-goal" label="Goal" help=text::MONITOR_GOAL_HELP value=draft.goal/>
-            <div class="pair">
-                <TextField id="monitor-name" label="Name" help=text::MONITOR_NAME_HELP value=draft.name/>
-                <TextField id="monitor-webhook" label="Webhook" help=text::MONITOR_WEBHOOK_HELP value=draft.webhook/>
-            </div>
-            {move || problem.get().map(|problem| match problem {
-                Problem::Form(text) => problem_notice(&text),
-                Problem::Server(error) => error_notice(&error),
-            })}
-            <div class="send">
-                <BusyButton busy label=action/>
-            </div>
-        </form>
+        <fieldset class="choices">
+            <legend class="field-name">"What to check"</legend>
+            {kinds.collect_view()}
+        </fieldset>
+        <div class="field">
+            <label class="field-name" for="monitor-subject">{move || kind().field_label}</label>
+            <textarea
+                class="input mono"
+                id="monitor-subject"
+                rows="3"
+                spellcheck="false"
+                placeholder=move || kind().placeholder
+                prop:value=move || draft.subject.get()
+                on:input=move |event| draft.subject.set(event_target_value(&event))
+            ></textarea>
+        </div>
     }
     .into_any()
 }

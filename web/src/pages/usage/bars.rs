@@ -26,93 +26,94 @@ pub(super) fn color(index: usize) -> usize {
 /// Renders the chart; the table below it has the same figures.
 #[component]
 pub(super) fn Bars(report: Report, unit: &'static str) -> impl IntoView {
-    let highest = report.periods.iter().map(Period::total).max().unwrap_or(0);
-    let top = round_up(highest);
-    let count = report.periods.len().max(1) as f64;
-    let period_width = 100.0 / count;
+    // The first one, of equal ones.
+    let highest = report.periods.iter().rev().max_by_key(|period| period.total());
+    let most = highest.map_or(0, Period::total);
+    let top = round_up(most);
     let label = format!(
         "{unit} by {}: at most {} in {}",
         report.span.word(),
-        display::count(highest),
-        report
-            .periods
-            .iter()
-            .find(|period| period.total() == highest)
-            .map(Period::name)
-            .unwrap_or_default()
+        display::count(most),
+        highest.map(Period::name).unwrap_or_default()
     );
-    let lines = [1.0, 0.5, 0.0].map(|share: f64| {
-        let y = TOP_SPACE + HEIGHT * (1.0 - share);
-        let number = (share > 0.0).then(|| {
-            let text = display::count((top as f64 * share) as u64);
-            view! { <text class="bars-number" x="0" y=(y - 5.0).to_string()>{text}</text> }
-        });
-        view! {
-            <line class="bars-line" x1="0" x2="100%" y1=y.to_string() y2=y.to_string()></line>
-            {number}
-        }
-    });
+    let lines = [1.0, 0.5, 0.0].map(|share| line(share, top));
     let last = report.periods.len().saturating_sub(1);
-    let periods = report.periods.iter().enumerate().map(|(at, period)| {
-        let left = period_width * at as f64;
-        let mut y = TOP_SPACE + HEIGHT;
-        let parts = period
-            .parts
-            .iter()
-            .enumerate()
-            .filter(|(_, part)| **part > 0)
-            .map(|(key, part)| {
-                let height = HEIGHT * *part as f64 / top.max(1) as f64;
-                y -= height;
-                view! {
-                    <rect
-                        class=format!("key-{}", color(key))
-                        x=format!("{:.3}%", left + period_width * (1.0 - BAR_SHARE) / 2.0)
-                        width=format!("{:.3}%", period_width * BAR_SHARE)
-                        y=format!("{y:.2}")
-                        height=format!("{:.2}", height.max(1.0))
-                    ></rect>
-                }
-            });
-        let parts: Vec<_> = parts.collect();
+    let width = 100.0 / report.periods.len().max(1) as f64;
+    let bars = report.periods.iter().enumerate().map(|(at, period)| {
         // The labels of 30 days would overlap on a phone.
-        let label = report.span == Span::Month || (last - at).is_multiple_of(3);
+        let has_label = report.span == Span::Month || (last - at).is_multiple_of(3);
         let tip = format!("{}: {}", period.name(), display::count(period.total()));
         view! {
             <g>
                 <title>{tip}</title>
-                {parts}
+                {bar(period, top, width * at as f64, width)}
                 <text
                     class=if at == last { "bars-label now" } else { "bars-label" }
-                    x=format!("{:.3}%", left + period_width / 2.0)
+                    x=format!("{:.3}%", width * (at as f64 + 0.5))
                     y=(TOP_SPACE + HEIGHT + 17.0).to_string()
                 >
-                    {label.then(|| period.short())}
+                    {has_label.then(|| period.short())}
                 </text>
             </g>
         }
-    });
-    let legend = report.is_split().then(|| {
-        let keys = report.keys.iter().enumerate().map(|(index, key)| {
-            view! {
-                <li>
-                    <span class=format!("key-dot key-{}", color(index))></span>
-                    {key.clone()}
-                </li>
-            }
-        });
-        view! { <ul class="legend" aria-label="Keys">{keys.collect_view()}</ul> }
     });
     view! {
         <figure class="bars">
             <svg width="100%" height=(TOP_SPACE + HEIGHT + BOTTOM_SPACE).to_string() role="img" aria-label=label>
                 {lines}
-                {periods.collect_view()}
+                {bars.collect_view()}
             </svg>
-            {legend}
+            {report.is_split().then(|| legend(&report.keys))}
         </figure>
     }
     .into_any()
+}
+
+/// Renders the horizontal line at a share of the highest number, with that share as a number.
+fn line(share: f64, top: u64) -> impl IntoView {
+    let y = TOP_SPACE + HEIGHT * (1.0 - share);
+    let number = (share > 0.0).then(|| {
+        let text = display::count((top as f64 * share) as u64);
+        view! { <text class="bars-number" x="0" y=(y - 5.0).to_string()>{text}</text> }
+    });
+    view! {
+        <line class="bars-line" x1="0" x2="100%" y1=y.to_string() y2=y.to_string()></line>
+        {number}
+    }
+}
+
+/// Renders the bar of a month or day, whose space begins at `left`; one part for each key, from the bottom up. `left`
+/// and `width` are percentages.
+fn bar(period: &Period, top: u64, left: f64, width: f64) -> AnyView {
+    let mut y = TOP_SPACE + HEIGHT;
+    let mut parts = Vec::new();
+    for (key, part) in period.parts.iter().enumerate().filter(|(_, part)| **part > 0) {
+        let height = HEIGHT * *part as f64 / top.max(1) as f64;
+        y -= height;
+        parts.push(view! {
+            <rect
+                class=format!("key-{}", color(key))
+                x=format!("{:.3}%", left + width * (1.0 - BAR_SHARE) / 2.0)
+                width=format!("{:.3}%", width * BAR_SHARE)
+                y=format!("{y:.2}")
+                height=format!("{:.2}", height.max(1.0))
+            ></rect>
+        });
+    }
+    parts.into_any()
+}
+
+/// Renders the keys with their colors.
+fn legend(keys: &[String]) -> AnyView {
+    let keys = keys.iter().enumerate().map(|(index, key)| {
+        view! {
+            <li>
+                <span class=format!("key-dot key-{}", color(index))></span>
+                {key.clone()}
+            </li>
+        }
+    });
+    view! { <ul class="legend" aria-label="Keys">{keys.collect_view()}</ul> }.into_any()
 }
 
 /// Returns the smallest number of the form 2, 4 or 10 times a power of ten that is at least `number`. It is even, so

@@ -233,7 +233,7 @@ export interface ScrapeOptions {
    * `changeTracking`.
    */
   maxAge?: number;
-  /** Answer only from the cache, with a copy of at least this age. Unit: ms. */
+  /** Use only the cache, with a copy of at least this age. Unit: ms. */
   minAge?: number;
   /** Request headers for the site. */
   headers?: Record<string, string>;
@@ -269,7 +269,7 @@ export interface ScrapeOptions {
   proxy?: 'basic' | 'enhanced' | 'stealth' | 'auto';
   /** Store the page in the cache. Default: true. */
   storeInCache?: boolean;
-  /** Never contact the site; answer only from the cache. Default: false. */
+  /** Never contact the site; use only the cache. Default: false. */
   lockdown?: boolean;
   /** Browser profile whose cookies and storage are used. */
   profile?: Profile;
@@ -296,7 +296,7 @@ export interface CrawlWebhook {
 
 /** Body of `POST /v2/crawl` without `url`. */
 export interface CrawlOptions {
-  /** Description of the crawl in words; explicit options win. */
+  /** Description of the crawl in words; explicit options take precedence. */
   prompt?: string;
   /** Regular expressions; matching paths are skipped. */
   excludePaths?: string[];

@@ -72,7 +72,7 @@ pub struct CrawlRequest {
     /// URL where the crawl starts.
     #[field(required, label = "URL", example = r#""https://example.com""#)]
     pub url: TargetUrl,
-    /// Description of the crawl in words; explicit options win.
+    /// Description of the crawl in words; explicit options take precedence.
     #[field(
         bounds = 0..=MAX_PROMPT_CHARS,
         empty_is_absent,

@@ -126,7 +126,7 @@ pub struct ScrapeOptions {
         example = "0"
     )]
     pub max_age: Option<u64>,
-    /// Answer only from the cache, with a copy of at least this age.
+    /// Use only the cache, with a copy of at least this age.
     #[field(
         bounds = 0..=Slot::UNBOUNDED,
         label = "Minimum cache age",
@@ -209,7 +209,7 @@ pub struct ScrapeOptions {
     /// See [`ScrapeOptions::stores_in_cache`] for the value that applies.
     #[field(default = true, effective = Self::stores_in_cache, label = "Store in cache", group = "Network")]
     pub store_in_cache: bool,
-    /// Never contact the site; answer only from the cache.
+    /// Never contact the site; use only the cache.
     #[field(label = "Lockdown", group = "Network")]
     pub lockdown: bool,
     /// Browser profile whose cookies and storage are used.

@@ -75,7 +75,7 @@ pub(crate) const CONVERTED_INLINE_BYTES: usize = 32 << 10;
 pub const LARGE_PAGE_BYTES: usize = 1024 * 1024;
 /// Bytes of large documents that wait to be stored before the next large page waits to be converted.
 pub const UNSTORED_BYTES: usize = 4 * 1024 * 1024;
-/// How long it waits for them.
+/// Longest time that it waits.
 pub const LARGE_DOCUMENT_WAIT: Duration = Duration::from_secs(1);
 /// Bodies from the page cache held in memory at once, per core; at most half of them belong to one team.
 pub const COPIES_PER_CORE: usize = 4;
@@ -97,14 +97,14 @@ pub const EXPIRY_POLL: Duration = Duration::from_secs(60);
 pub const METRICS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout of one webhook delivery (docs/API.md section 14).
 pub const WEBHOOK_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the body of a receiver's response is waited for.
+/// Time for the body of a receiver's response to arrive.
 pub const WEBHOOK_BODY_TIME: Duration = Duration::from_secs(1);
 /// Bytes read of a receiver's response.
 pub const WEBHOOK_RESPONSE_BYTES: u64 = 64 * 1024;
 /// Bytes of a receiver's response shown to the user who tests a receiver.
 pub const WEBHOOK_RESPONSE_SHOWN: usize = 1024;
-/// How long a browser session stays in the activity list after its end.
-pub const RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
+/// How long a browser session stays in the activity list after its end, in milliseconds.
+pub const SESSION_RETENTION_MS: u64 = 24 * 60 * 60 * 1_000;
 /// Jobs whose events are delivered concurrently.
 pub const WEBHOOK_RECEIVERS: usize = 128;
 /// How long events of one job are delivered before another job gets its turn.
@@ -150,7 +150,7 @@ pub const RECOGNIZER_FILES: u64 = 64;
 /// Bytes of text that a text recognizer may return.
 pub const RECOGNIZER_OUTPUT_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes read of a text recognizer's messages.
-pub const RECOGNIZER_COMPLAINT_BYTES: u64 = 64 * 1024;
+pub const RECOGNIZER_MESSAGE_BYTES: u64 = 64 * 1024;
 /// Timeout of one attempt of a request to the language model.
 pub const LLM_TIMEOUT: Duration = Duration::from_secs(120);
 /// Attempts per request to the language model.
@@ -208,7 +208,7 @@ pub const SEARCH_PASSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 pub const SEARCH_PASSAGE_FILE_BYTES: usize = 2 * 1024 * 1024;
 /// Cached pages whose lost texts are made at once when the server starts.
 pub const LOST_TEXTS_AT_ONCE: u32 = 16;
-/// How long one of them may take.
+/// Timeout for the text of one page.
 pub const LOST_TEXT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Documentation passages sent to the language model.
 pub const DOCS_PASSAGES: usize = 6;

@@ -105,13 +105,13 @@ impl Tesseract {
             let _ = stdin.write_all(image).await;
             let _ = stdin.shutdown().await;
         };
-        let (mut output, mut complaint) = (Vec::new(), Vec::new());
+        let (mut output, mut message) = (Vec::new(), Vec::new());
         let mut output_pipe = stdout.take(limits::RECOGNIZER_OUTPUT_BYTES);
-        let mut complaint_pipe = stderr.take(limits::RECOGNIZER_COMPLAINT_BYTES);
+        let mut message_pipe = stderr.take(limits::RECOGNIZER_MESSAGE_BYTES);
         let ((), read, _) = tokio::join!(
             sending,
             output_pipe.read_to_end(&mut output),
-            complaint_pipe.read_to_end(&mut complaint)
+            message_pipe.read_to_end(&mut message)
         );
         read.map_err(start)?;
         let _ = child.start_kill();
@@ -120,14 +120,14 @@ impl Tesseract {
         if status.success() || output.len() as u64 == limits::RECOGNIZER_OUTPUT_BYTES {
             return Ok(String::from_utf8_lossy(&output).into_owned());
         }
-        let complaint = String::from_utf8_lossy(&complaint);
+        let message = String::from_utf8_lossy(&message);
         let is_setup = [
             "Error opening data file", "couldn't load any languages", "cannot start",
         ];
-        if is_setup.iter().any(|words| complaint.contains(words)) {
-            return Err(RecognitionError::Start(complaint.trim().to_owned()));
+        if is_setup.iter().any(|words| message.contains(words)) {
+            return Err(RecognitionError::Start(message.trim().to_owned()));
         }
-        tracing::debug!(%status, %complaint, "tesseract cannot read an image");
+        tracing::debug!(%status, %message, "tesseract cannot read an image");
         Err(RecognitionError::Unreadable)
     }
 }

@@ -110,11 +110,14 @@ fn sniff(body: &[u8]) -> Kind {
         b"<!doctype html", b"<html", b"<head", b"<body", b"<script", b"<title", b"<meta", b"<style",
         b"<table", b"<h1", b"<div", b"<p>", b"<!--",
     ];
-    match () {
-        () if html.iter().any(|tag| begins(tag)) => Kind::Html,
-        () if begins(b"<?xml") => Kind::Code("xml"),
-        () if head.iter().any(|byte| is_binary(*byte)) => Kind::Binary,
-        () => Kind::Text,
+    if html.iter().any(|tag| begins(tag)) {
+        Kind::Html
+    } else if begins(b"<?xml") {
+        Kind::Code("xml")
+    } else if head.iter().any(|byte| is_binary(*byte)) {
+        Kind::Binary
+    } else {
+        Kind::Text
     }
 }
 

@@ -356,10 +356,9 @@ impl<'a> Agent<'a> {
         let mut task = format!("Task: {}", self.request.prompt);
         if !self.request.urls.is_empty() {
             let urls: Vec<&str> = self.request.urls.iter().map(|url| url.url.as_str()).collect();
-            let how = if self.request.strict_constrain_to_urls {
-                "Read only"
-            } else {
-                "Start with"
+            let how = match self.request.strict_constrain_to_urls {
+                true => "Read only",
+                false => "Start with",
             };
             task.push_str(&format!("\n\n{how}:\n{}", urls.join("\n")));
         }
@@ -431,6 +430,11 @@ impl<'a> Agent<'a> {
         }
     }
 
+    /// Lets the agent open a URL that a tool returned.
+    fn allow(&mut self, url: &str) {
+        self.known_urls.extend(Url::parse(url).ok().as_ref().map(key));
+    }
+
     /// Returns whether a prompt of the user names the URL's host.
     fn is_in_prompt(&self, url: &Url) -> bool {
         let host = match url.host() {
@@ -486,8 +490,7 @@ impl<'a> Agent<'a> {
         self.outcome.spend(self.context, self.lease, MAP_CREDITS);
         let mut lines = Vec::with_capacity(links.len());
         for link in links {
-            self.known_urls
-                .extend(Url::parse(&link.url).ok().as_ref().map(key));
+            self.allow(&link.url);
             lines.push(match link.title {
                 Some(title) => format!("{} {title}", link.url),
                 None => link.url,
@@ -511,8 +514,7 @@ impl<'a> Agent<'a> {
         self.outcome.credits = self.outcome.credits.saturating_add(results.credits);
         let mut lines = Vec::with_capacity(results.pages.len());
         for page in results.pages {
-            self.known_urls
-                .extend(Url::parse(&page.url).ok().as_ref().map(key));
+            self.allow(&page.url);
             let description = truncate(&page.description, limits::AGENT_LINE_BYTES);
             lines.push(format!("{} {}\n{description}", page.url, page.title));
         }

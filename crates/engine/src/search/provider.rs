@@ -66,7 +66,7 @@ impl Debug for Search {
 /// Why a provider returned no results.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(super) enum SearchError {
-    #[error("the search provider did not answer in time")]
+    #[error("the search provider did not respond in time")]
     Timeout,
     #[error("cannot reach the search provider: {0}")]
     Unreachable(String),

@@ -207,7 +207,7 @@ impl Context {
                 integration: plan.caller.integration.clone(),
                 username: plan.caller.username(),
                 zero_data_retention: false,
-                retention_ms: limits::RETENTION_MS,
+                retention_ms: limits::SESSION_RETENTION_MS,
                 created_at: session.age.created,
             },
             scrape: plan.scrape.map(|(scrape, _)| scrape),

@@ -41,7 +41,7 @@ pub(crate) fn acceptor(name: &str, protocols: &[&[u8]]) -> (TlsAcceptor, Vec<u8>
     (TlsAcceptor::from(Arc::new(settings)), certificate)
 }
 
-/// Starts a server with a self-signed certificate for `name` that answers with the HTTP version of the request.
+/// Starts a server with a self-signed certificate for `name` that responds with the HTTP version of the request.
 async fn secure(name: &str, protocols: &[&[u8]]) -> Secure {
     let (acceptor, certificate) = acceptor(name, protocols);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

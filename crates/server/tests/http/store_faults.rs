@@ -19,7 +19,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("HARVESTMAN_PUBLIC_URL", "http://hm.test:3002"),
 ];
 
-/// Routes that answer without the store, and those that need a browser, a model or the operator's token first.
+/// Routes that respond without the store, and those that need a browser, a model or the operator's token first.
 const WITHOUT_STORE: &[&str] = &[
     "POST /v2/crawl/params-preview",
     "GET /v2/parse/formats",

@@ -135,6 +135,52 @@ fn empty_cells_of_an_opendocument_sheet_are_not_repeated() {
 }
 
 #[test]
+fn a_merged_cell_of_a_hidden_row_of_an_opendocument_sheet_is_in_the_first_visible_row() {
+    let cell = |attributes: &str, text: &str| {
+        format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")
+    };
+    let row = |attributes: &str, cells: &[String]| {
+        format!(
+            "<table:table-row {attributes}>{}</table:table-row>",
+            cells.concat()
+        )
+    };
+    let covered =
+        |count: u8| format!("<table:covered-table-cell table:number-columns-repeated=\"{count}\"/>");
+    let hidden = "table:visibility=\"collapse\"";
+    let body = [
+        "<table:table table:name=\"Birds\">".to_owned(),
+        row(
+            hidden,
+            &[
+                cell(
+                    "table:number-columns-spanned=\"2\" table:number-rows-spanned=\"3\"",
+                    "Heron",
+                ),
+                covered(1),
+                cell("table:number-rows-spanned=\"4\"", "Egret"),
+                cell("table:number-rows-spanned=\"2\"", "hidden"),
+                cell("", "hidden"),
+            ],
+        ),
+        row(hidden, &[covered(4), cell("", "hidden")]),
+        row("", &[covered(3), cell("", "1"), cell("", "2")]),
+        row("", &[cell("", "3"), cell("", "4"), covered(1), cell("", "5")]),
+    ];
+    let document = read_as(
+        FileType::Ods,
+        &open_document("spreadsheet", &(body.concat() + "</table:table>")),
+    );
+    expect![[r#"
+        <h2>Birds</h2>
+        <table><tr><th colspan="2">Heron</th><th rowspan="2">Egret</th><th>1</th><th>2</th></tr>
+        <tr><td>3</td><td>4</td><td>5</td></tr>
+        </table>
+    "#]]
+    .assert_eq(&document.unwrap().html());
+}
+
+#[test]
 fn hidden_columns_of_an_opendocument_sheet_are_left_out() {
     let cell = |attributes: &str, text: &str| {
         format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")

@@ -1,5 +1,14 @@
 //! Builds the HTML that readers return: text is escaped; tags are ours.
 
+/// Returns blocks without the tags of the only paragraph, if they are one.
+pub(super) fn single_paragraph(html: &str) -> &str {
+    let html = html.trim();
+    let inner = html
+        .strip_prefix("<p>")
+        .and_then(|rest| rest.strip_suffix("</p>"));
+    inner.filter(|inner| !inner.contains("<p>")).unwrap_or(html)
+}
+
 /// HTML being built.
 #[derive(Debug, Default)]
 pub(super) struct Markup(String);

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use self::lists::OpenList;
 use self::styles::Styles;
-use self::tables::{Sheet, is_visible};
+use self::tables::Sheet;
 use super::archive::Archive;
 use super::markup::Markup;
 use super::office::{CODE_STYLES, CODE_TEXT_STYLES, QUOTE_STYLES};
@@ -229,17 +229,12 @@ impl<'a> Writer<'a> {
             self.hidden += 1;
             return true;
         }
-        if matches!(name, "table:table-cell" | "table:covered-table-cell")
-            && self
-                .tables
-                .last_mut()
-                .is_some_and(|sheet| !sheet.begin_cell(attributes))
-        {
-            return true;
-        }
-        if name == "table:table-row" && !is_visible(attributes) {
-            self.skip_rows(attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS));
-            return true;
+        if let Some(sheet) = self.tables.last_mut() {
+            match name {
+                "table:covered-table-cell" => sheet.cover(attributes),
+                "table:table-cell" if !sheet.begin_cell(attributes) => return true,
+                _ => {}
+            }
         }
         let class = attributes.find("presentation:class").unwrap_or_default();
         let is_hidden = |style| matches!(name, "text:p" | "text:span") && self.styles.is_hidden(style);

@@ -1,18 +1,35 @@
-//! Columns of workbooks without content. `office_oxide` fills each row up to the last column, so that one cell far to the
-//! right multiplies the size of a sheet.
+//! Columns of workbooks without content, and merged cells that begin in a row that is not stored. `office_oxide` fills each
+//! row up to the last column, so that one cell far to the right multiplies the size of a sheet. Of a merged cell it drops
+//! what lies in later rows, also if it did not see the first one.
 
 use office_oxide::xlsx::worksheet::Row;
 use office_oxide::xlsx::{CellRef, CellValue, Worksheet, XlsxDocument};
 
-/// Returns the workbook without empty columns; `None` if it has none.
+/// Returns the workbook without empty columns, and with merged cells that begin in stored rows; `None` if nothing changes.
 pub(super) fn removed(workbook: &XlsxDocument) -> Option<XlsxDocument> {
     let used: Vec<Vec<u32>> = workbook.worksheets.iter().map(used_columns).collect();
     let has_gaps = |used: &Vec<u32>| used.last().is_some_and(|last| *last as usize >= used.len());
-    let mut workbook = used.iter().any(has_gaps).then(|| workbook.clone())?;
-    for (sheet, used) in workbook.worksheets.iter_mut().zip(&used) {
+    let merged: Vec<Vec<String>> = workbook.worksheets.iter().map(merged_cells).collect();
+    let mut sheets = workbook.worksheets.iter().zip(&merged);
+    let is_changed = used.iter().any(has_gaps) || sheets.any(|(sheet, merged)| sheet.merged_cells != *merged);
+    let mut workbook = is_changed.then(|| workbook.clone())?;
+    for ((sheet, used), merged) in workbook.worksheets.iter_mut().zip(&used).zip(merged) {
+        sheet.merged_cells = merged;
         remove(sheet, used);
     }
     Some(workbook)
+}
+
+/// Returns the merged ranges of a sheet, each from its first stored row on.
+fn merged_cells(sheet: &Worksheet) -> Vec<String> {
+    let rows: Vec<u32> = sheet.rows.iter().map(|row| row.index.saturating_sub(1)).collect();
+    let from_stored_row = |range: &String| {
+        let (first, last) = range.split_once(':')?;
+        let (first, last) = (CellRef::parse(first)?, CellRef::parse(last)?);
+        let row = *rows.get(rows.partition_point(|row| *row < first.row))?;
+        (row <= last.row).then(|| format!("{}:{last}", CellRef { row, ..first }))
+    };
+    sheet.merged_cells.iter().filter_map(from_stored_row).collect()
 }
 
 /// Returns the columns with content, in their order.

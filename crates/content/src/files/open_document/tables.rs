@@ -1,6 +1,9 @@
 //! Tables of OpenDocument files, and the sheets of spreadsheets.
 
+use std::collections::BTreeMap;
+
 use super::{Attributes, Closing, FileType, Markup, Writer};
+use crate::files::markup::single_paragraph;
 use crate::limits;
 
 /// Maximum number of columns of a sheet.
@@ -18,17 +21,32 @@ pub(super) struct Sheet {
     covered_rows: usize,
     /// Largest number of rows that a cell of the row covers.
     row_span: usize,
-    /// Output before the current cell, and the cell's attributes.
+    /// Output before the current cell.
     before_cell: Markup,
-    spans: String,
     cell_repeated: usize,
     has_head: bool,
     /// Groups of columns: the end of each, and the number of visible columns before it.
     columns: Vec<(usize, usize)>,
     /// The column of the next cell.
     column: usize,
-    /// Columns that the current cell covers.
+    /// The column of the current cell, and the columns and rows that it covers.
+    cell_column: usize,
     cell_span: usize,
+    cell_rows: usize,
+    /// Number of rows before the current one.
+    rows_before: usize,
+    is_hidden_row: bool,
+    /// Merged cells that begin in a hidden row and continue below, by their columns.
+    continued: BTreeMap<usize, ContinuedCell>,
+}
+
+#[derive(Debug)]
+struct ContinuedCell {
+    /// Number of columns that it covers.
+    columns: usize,
+    /// The row after its last one.
+    end_row: usize,
+    content: String,
 }
 
 impl Sheet {
@@ -40,7 +58,9 @@ impl Sheet {
     }
 
     pub(super) fn start_row(&mut self, attributes: &Attributes) {
+        self.rows_before += self.row_repeated;
         (self.column, self.row_span) = (0, 1);
+        self.is_hidden_row = !is_visible(attributes);
         self.row_repeated = attributes.count("table:number-rows-repeated", limits::REPEATED_CELLS);
     }
 
@@ -51,15 +71,37 @@ impl Sheet {
         covered
     }
 
-    /// Goes to the next cell. Returns whether it is visible.
+    /// Goes to the next cell. Returns whether it is visible, or will be in the rows below.
     pub(super) fn begin_cell(&mut self, attributes: &Attributes) -> bool {
         let count = attributes.count("table:number-columns-repeated", COLUMNS);
         let span = attributes.count("table:number-columns-spanned", COLUMNS);
         let before = self.visible_before(self.column);
         let visible = |columns: usize| self.visible_before(self.column + columns) - before;
         (self.cell_repeated, self.cell_span) = (visible(count), visible(span));
+        self.cell_column = self.column;
         self.column += count;
-        self.cell_repeated.max(self.cell_span) > 0
+        let is_merged = || attributes.find("table:number-rows-spanned").is_some();
+        self.cell_repeated.max(self.cell_span) > 0 && (!self.is_hidden_row || is_merged())
+    }
+
+    /// Goes past cells that others cover. Writes those that begin in a hidden row above.
+    pub(super) fn cover(&mut self, attributes: &Attributes) {
+        let first = self.column;
+        self.column += attributes.count("table:number-columns-repeated", COLUMNS);
+        if self.is_hidden_row {
+            return;
+        }
+        let columns: Vec<usize> = self
+            .continued
+            .range(first..self.column)
+            .map(|(at, _)| *at)
+            .collect();
+        let cells = columns.iter().filter_map(|column| self.continued.remove(column));
+        for cell in cells.filter(|cell| cell.end_row > self.rows_before) {
+            let rows = cell.end_row - self.rows_before;
+            self.row_span = self.row_span.max(rows);
+            self.row.push((spans(cell.columns, rows), cell.content));
+        }
     }
 
     fn visible_before(&self, column: usize) -> usize {
@@ -70,6 +112,15 @@ impl Sheet {
             _ => visible + column - start,
         }
     }
+}
+
+/// Returns the attributes of a cell that covers these columns and rows.
+fn spans(columns: usize, rows: usize) -> String {
+    let spans = [("colspan", columns), ("rowspan", rows)].into_iter();
+    let spans = spans.filter(|(_, span)| *span > 1);
+    spans
+        .map(|(attribute, span)| format!(" {attribute}=\"{span}\""))
+        .collect()
 }
 
 /// Returns whether a row or column is visible.
@@ -95,15 +146,8 @@ impl Writer<'_> {
             return Closing::Nothing;
         };
         sheet.cell_repeated = sheet.cell_repeated.clamp(1, limits::REPEATED_CELLS);
-        sheet.spans.clear();
-        let rows = attributes.count("table:number-rows-spanned", limits::TABLE_COLUMNS);
-        sheet.row_span = sheet.row_span.max(rows);
-        let columns = sheet.cell_span.min(limits::TABLE_COLUMNS);
-        for (attribute, span) in [("colspan", columns), ("rowspan", rows)] {
-            if span > 1 {
-                sheet.spans.push_str(&format!(" {attribute}=\"{span}\""));
-            }
-        }
+        sheet.cell_span = sheet.cell_span.min(limits::TABLE_COLUMNS);
+        sheet.cell_rows = attributes.count("table:number-rows-spanned", limits::TABLE_COLUMNS);
         sheet.before_cell = std::mem::take(&mut self.html);
         Closing::Cell
     }
@@ -114,16 +158,23 @@ impl Writer<'_> {
         };
         let before = std::mem::take(&mut sheet.before_cell);
         let content = std::mem::replace(&mut self.html, before).into_html();
-        let content = content.trim();
-        // A single paragraph in a cell needs no block.
-        let content = content
-            .strip_prefix("<p>")
-            .and_then(|rest| rest.strip_suffix("</p>"))
-            .filter(|inner| !inner.contains("<p>"))
-            .unwrap_or(content);
+        let content = single_paragraph(&content);
         self.cells += sheet.cell_repeated;
-        let cell = (sheet.spans.clone(), content.to_owned());
-        sheet.row.extend(std::iter::repeat_n(cell, sheet.cell_repeated));
+        let (columns, rows) = (sheet.cell_span, sheet.cell_rows);
+        let content = content.to_owned();
+        if sheet.is_hidden_row {
+            let end_row = sheet.rows_before + rows;
+            let cell = ContinuedCell {
+                columns,
+                end_row,
+                content,
+            };
+            sheet.continued.insert(sheet.cell_column, cell);
+        } else {
+            sheet.row_span = sheet.row_span.max(rows);
+            let cell = (spans(columns, rows), content);
+            sheet.row.extend(std::iter::repeat_n(cell, sheet.cell_repeated));
+        }
     }
 
     /// Leaves out rows. Those that cells above cover are written without content.
@@ -142,6 +193,7 @@ impl Writer<'_> {
             return;
         };
         let mut row = std::mem::take(&mut sheet.row);
+        // Of a hidden row nothing was added.
         let is_unused =
             |(spans, content): &mut (String, String)| content.is_empty() && !spans.contains("rowspan");
         while row.pop_if(is_unused).is_some() {}

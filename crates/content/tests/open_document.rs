@@ -301,6 +301,34 @@ fn a_list_without_a_text_of_its_own_is_nested_in_the_item_before() {
 }
 
 #[test]
+fn items_of_an_opendocument_text_without_marks_are_paragraphs() {
+    let list =
+        |style: &str, items: &str| format!("<text:list text:style-name=\"{style}\">{items}</text:list>");
+    let item = |content: &str| format!("<text:list-item>{content}</text:list-item>");
+    let text = |words: &str| format!("<text:p>{words}</text:p>");
+    let styles = "<text:list-style style:name=\"L\"><text:list-level-style-bullet text:level=\"1\" text:bullet-char=\"•\"/>\
+                  <text:list-level-style-bullet text:level=\"2\" text:bullet-char=\" \"/></text:list-style>\
+                  <text:list-style style:name=\"N\"><text:list-level-style-number text:level=\"1\" style:num-format=\"\"/></text:list-style>";
+    let body = [
+        list(
+            "L",
+            &item(&(text("Herons") + &list("L", &item(&text("They wade."))))),
+        ),
+        list("N", &(item(&text("Egrets")) + &item(""))),
+    ];
+    check(
+        FileType::Odt,
+        &open_document("text", &(styles.to_owned() + &body.concat())),
+        expect![[r#"
+            - Herons
+
+              They wade.
+
+            Egrets"#]],
+    );
+}
+
+#[test]
 fn lists_of_an_opendocument_text_keep_their_numbers() {
     let style = |name: &str, start: u8| {
         format!(

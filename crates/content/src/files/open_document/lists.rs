@@ -9,7 +9,7 @@ pub(super) struct OpenList {
     style: String,
     /// Whether it continues the numbers of a list before.
     continues: bool,
-    /// Its tag, once that is written.
+    /// Its tag, once that is written. A list without marks has none.
     tag: Option<&'static str>,
     /// Whether an item has begun whose start tag is not written.
     has_new_item: bool,
@@ -40,7 +40,7 @@ impl Writer<'_> {
     pub(super) fn begin_items(&mut self) {
         let levels = self.lists.len();
         for (level, list) in (1..).zip(&mut self.lists) {
-            if !std::mem::take(&mut list.has_new_item) {
+            if !std::mem::take(&mut list.has_new_item) || self.styles.is_unmarked(&list.style, level) {
                 continue;
             }
             let html = &mut self.html;
@@ -98,8 +98,8 @@ impl Writer<'_> {
 
     pub(super) fn end_item(&mut self) {
         let list = self.lists.last_mut();
-        // An item without content.
-        if !list.is_some_and(|list| std::mem::take(&mut list.has_new_item)) {
+        // One without content or mark has no tag.
+        if list.is_some_and(|list| !std::mem::take(&mut list.has_new_item) && list.tag.is_some()) {
             self.html.close("li");
         }
     }

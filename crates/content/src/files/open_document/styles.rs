@@ -25,8 +25,8 @@ struct Style {
 #[derive(Debug, Default)]
 pub(super) struct Styles {
     styles: HashMap<String, Style>,
-    /// Levels of list styles with numbers and with bullets, as bits.
-    lists: HashMap<String, [u16; 2]>,
+    /// Levels of list styles with numbers, with bullets and without marks, as bits.
+    lists: HashMap<String, [u16; 3]>,
     /// The first number of a level of a list style, if it is not 1.
     starts: HashMap<(String, usize), u32>,
 }
@@ -58,7 +58,17 @@ impl Styles {
                     let level = attributes.count("text:level", 10);
                     if let Some(list) = &list {
                         let levels = self.lists.entry(list.clone()).or_default();
-                        levels[usize::from(name.ends_with("bullet"))] |= 1 << level;
+                        let is_bullet = name.ends_with("bullet");
+                        let mark = if is_bullet {
+                            "text:bullet-char"
+                        } else {
+                            "style:num-format"
+                        };
+                        let kind = match attributes.find(mark) {
+                            Some(mark) if mark.trim().is_empty() => 2,
+                            _ => usize::from(is_bullet),
+                        };
+                        levels[kind] |= 1 << level;
                         if let Some(start) = attributes.number("text:start-value") {
                             self.starts.insert((list.clone(), level), start);
                         }
@@ -75,12 +85,18 @@ impl Styles {
     /// Returns whether a level of a list style, from 1, is numbered. A level that the style leaves out is like others.
     pub(super) fn is_numbered(&self, list: &str, level: usize) -> bool {
         let level = 1 << level.min(10);
-        self.lists
-            .get(list)
-            .is_some_and(|[numbers, bullets]| match numbers | bullets {
+        self.lists.get(list).is_some_and(
+            |[numbers, bullets, unmarked]| match numbers | bullets | unmarked {
                 given if given & level == 0 => *numbers != 0,
                 _ => numbers & level != 0,
-            })
+            },
+        )
+    }
+
+    /// Returns whether the items on a level of a list style, from 1, have neither number nor bullet.
+    pub(super) fn is_unmarked(&self, list: &str, level: usize) -> bool {
+        let levels = self.lists.get(list);
+        levels.is_some_and(|[.., unmarked]| unmarked & 1 << level.min(10) != 0)
     }
 
     /// Returns the number that a level of a list style, from 1, starts with.

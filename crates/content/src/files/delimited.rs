@@ -1,5 +1,5 @@
-//! Reads delimited text: values separated by commas, semicolons, tabs or bars (RFC 4180 and common
-//! deviations).
+//! Reads delimited text: values separated by commas, semicolons, tabs or bars (RFC 4180 and common deviations, among them
+//! quotes that are escaped with a backslash, as MySQL writes them).
 
 use std::str::Chars;
 
@@ -14,11 +14,10 @@ const SAMPLE_LINES: usize = 20;
 pub(super) fn read(body: &[u8], tabs: bool) -> FileDocument {
     let text = crate::decode(body, None).text;
     let (separator, text) = match stated_separator(&text) {
-        Some(stated) => stated,
-        None if tabs => ('\t', &*text),
-        None => (separator(&text), &*text),
+        Some((stated, text)) => (Some(stated), text),
+        None => (tabs.then_some('\t'), &*text),
     };
-    let mut rows = Rows::new(text, separator);
+    let mut rows = Rows::detect(text, separator);
     let mut html = Markup::default();
     let mut cells = 0;
     let mut name = "th";
@@ -66,9 +65,9 @@ fn stated_separator(text: &str) -> Option<(char, &str)> {
 
 /// Returns the character that splits most of the first lines into the same number of values. These need not be the very
 /// first ones: some files begin with a title.
-fn separator(text: &str) -> char {
+fn separator(text: &str, escapes: bool) -> char {
     let score = |separator: char| {
-        let rows = Rows::new(text, separator).take(SAMPLE_LINES);
+        let rows = Rows::new(text, separator, escapes).take(SAMPLE_LINES);
         let counts: Vec<usize> = rows.map(|row| row.len()).collect();
         let alike = |count: usize| counts.iter().filter(|other| **other == count).count();
         let split = counts.iter().filter(|count| **count > 1);
@@ -85,14 +84,32 @@ fn separator(text: &str) -> char {
 struct Rows<'a> {
     rest: Chars<'a>,
     separator: char,
+    /// Whether a backslash escapes a quote in a quoted value.
+    escapes: bool,
+    /// Number of quotes so far that end a value although text of it follows.
+    misplaced: usize,
 }
 
 impl<'a> Rows<'a> {
-    fn new(text: &'a str, separator: char) -> Self {
+    fn new(text: &'a str, separator: char, escapes: bool) -> Self {
         Rows {
             rest: text.chars(),
             separator,
+            escapes,
+            misplaced: 0,
         }
+    }
+
+    /// Finds the separator, unless it is known, and whether quotes are escaped: if fewer of them are misplaced then.
+    fn detect(text: &'a str, known: Option<char>) -> Self {
+        let find = |escapes| known.unwrap_or_else(|| separator(text, escapes));
+        let misplaced = |escapes| {
+            let mut rows = Rows::new(text, find(escapes), escapes);
+            rows.by_ref().for_each(drop);
+            rows.misplaced
+        };
+        let escapes = text.contains("\\\"") && misplaced(true) < misplaced(false);
+        Rows::new(text, find(escapes), escapes)
     }
 }
 
@@ -105,23 +122,29 @@ impl Iterator for Rows<'_> {
             let mut row = Vec::new();
             let mut value = String::new();
             let mut quoted = false;
+            let (separator, escapes, misplaced) = (self.separator, self.escapes, &mut self.misplaced);
             for_row(&mut self.rest, |c, next, rest| match c {
+                '\\' if quoted && escapes && matches!(next, Some('"' | '\\' | '\n')) => {
+                    value.extend(next);
+                    Step::Skip
+                }
                 '"' if quoted && next == Some('"') => {
                     value.push('"');
                     Step::Skip
                 }
                 '"' if quoted => {
                     quoted = false;
+                    *misplaced += usize::from(!ends_value(rest, separator));
                     Step::Go
                 }
-                '"' if value.trim_start().is_empty() && !is_stray_quote(rest.clone(), self.separator) => {
+                '"' if value.trim_start().is_empty() && !is_stray_quote(rest.clone(), separator, escapes) => {
                     quoted = true;
                     Step::Go
                 }
                 '\n' if !quoted => Step::End,
                 '\r' if !quoted && next == Some('\n') => Step::Go,
                 '\r' if !quoted => Step::End,
-                c if c == self.separator && !quoted => {
+                c if c == separator && !quoted => {
                     if row.len() < limits::TABLE_COLUMNS {
                         row.push(std::mem::take(&mut value));
                     }
@@ -162,9 +185,13 @@ fn for_row(rest: &mut Chars<'_>, mut act: impl FnMut(char, Option<char>, &Chars<
 
 /// Returns whether the quote before this text does not quote a value: it would include other lines, and no quote that
 /// ends a value follows. Otherwise one stray quote would hide all rows after it.
-fn is_stray_quote(mut rest: Chars<'_>, separator: char) -> bool {
+fn is_stray_quote(mut rest: Chars<'_>, separator: char, escapes: bool) -> bool {
     let mut has_lines = false;
     while let Some(c) = rest.next() {
+        if c == '\\' && escapes && rest.as_str().starts_with(['"', '\\']) {
+            rest.next();
+            continue;
+        }
         if c != '"' {
             has_lines |= c == '\n';
             continue;
@@ -173,11 +200,15 @@ fn is_stray_quote(mut rest: Chars<'_>, separator: char) -> bool {
             rest.next();
             continue;
         }
-        let after = rest.as_str().trim_start_matches(' ').chars().next();
-        let ends = after.is_none_or(|c| c == separator || matches!(c, '\r' | '\n'));
-        return has_lines && !ends;
+        return has_lines && !ends_value(&rest, separator);
     }
     has_lines
+}
+
+/// Returns whether a value may end before this text.
+fn ends_value(rest: &Chars<'_>, separator: char) -> bool {
+    let after = rest.as_str().trim_start_matches(' ').chars().next();
+    after.is_none_or(|c| c == separator || matches!(c, '\r' | '\n'))
 }
 
 #[cfg(test)]
@@ -185,7 +216,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str) -> Vec<Vec<String>> {
-        Rows::new(text, separator(text)).collect()
+        Rows::detect(text, None).collect()
     }
 
     #[test]
@@ -223,6 +254,19 @@ mod tests {
         assert_eq!(
             html("sep=1;b"),
             "<table><tr><th>sep=1</th><th>b</th></tr></table>"
+        );
+    }
+
+    #[test]
+    fn quotes_escaped_with_a_backslash_are_read() {
+        assert_eq!(
+            rows("1,\"a \\\"grey\\\", tall\",\"\\\\\"\n2,\"\\\"\",\"b\\\nc\\d\"\n"),
+            [["1", "a \"grey\", tall", "\\"], ["2", "\"", "b\nc\\d"]]
+        );
+        // RFC 4180 has no escapes.
+        assert_eq!(
+            rows("\"C:\\birds\\\",\"a \"\"b\\\"\"\"\n\"D:\\\",\"c\"\n"),
+            [["C:\\birds\\", "a \"b\\\""], ["D:\\", "c"]]
         );
     }
 

@@ -12,6 +12,8 @@ mod delimited;
 #[cfg(feature = "files")]
 mod epub;
 #[cfg(feature = "files")]
+mod equation;
+#[cfg(feature = "files")]
 mod feed;
 mod kind;
 #[cfg(feature = "files")]

@@ -10,7 +10,7 @@ mod fixtures;
 
 use conversion::{check, markdown, read_as};
 use expect_test::expect;
-use fixtures::{Pdf, archive, docx, epub, line, open_document, paragraph, pptx, xlsx};
+use fixtures::{Pdf, archive, docx, docx_with, epub, line, open_document, paragraph, pptx, xlsx};
 use harvestman_content::files::{FileError, FileType};
 
 #[test]
@@ -115,6 +115,47 @@ fn a_list_of_a_word_document_with_a_larger_indent_is_nested() {
             3. Ibises
                5. Sacred"#]],
     );
+}
+
+#[test]
+fn lists_in_cells_text_boxes_and_notes_of_a_word_document_are_nested() {
+    let item = |list: u8, text: &str| {
+        format!(
+            "<w:p><w:pPr><w:numPr><w:numId w:val=\"{list}\"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>"
+        )
+    };
+    let items = |list: u8| item(list, "Herons") + &item(3, "Grey") + &item(list, "Egrets");
+    let cell = |content: &str| format!("<w:tc>{content}</w:tc>");
+    let covered = "<w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc>";
+    let merged = "<w:tc><w:tcPr><w:vMerge w:val=\"restart\"/></w:tcPr><w:p/></w:tc>";
+    let body = [
+        item(2, "Birds"),
+        format!(
+            "<w:tbl><w:tr>{merged}{}</w:tr><w:tr>{covered}{}</w:tr></w:tbl>",
+            cell("<w:p/>"),
+            cell(&items(1))
+        ),
+        format!(
+            "<w:p><w:r><w:pict><v:shape xmlns:v=\"urn:schemas-microsoft-com:vml\"><v:textbox><w:txbxContent>{}\
+             </w:txbxContent></v:textbox></v:shape></w:pict></w:r><w:r><w:t>In a box</w:t></w:r></w:p>",
+            items(2)
+        ),
+        "<w:p><w:r><w:t>End</w:t></w:r><w:r><w:footnoteReference w:id=\"2\"/></w:r></w:p>".to_owned(),
+        item(2, "Fish"),
+    ];
+    let document = read_as(FileType::Docx, &docx_with(&body.concat(), &items(1))).unwrap();
+    let nested = |tag: &str, start: &str| {
+        format!("<{tag}><li>Herons<ol start=\"{start}\"><li>Grey</li></ol></li><li>Egrets</li></{tag}>")
+    };
+    let html = document.html().replace('\n', "");
+    for expected in [
+        format!("<th>{}</th>", nested("ul", "3")),
+        format!("<p>In a box</p>{}", nested("ol", "3")),
+        format!("<li id=\"fn2\">{}</li>", nested("ul", "3")),
+        "<ol start=\"2\"><li>Fish</li></ol>".to_owned(),
+    ] {
+        assert!(html.contains(&expected), "{expected} in {html}");
+    }
 }
 
 #[test]

@@ -215,6 +215,11 @@ fn package(
 /// for characters, `VerbatimChar`; the lists 1 (bullets), 2 (numbers), 3 (numbers from 3, indented) and 4 (no markers);
 /// and the link `rId9`.
 pub fn docx(body: &str) -> Vec<u8> {
+    docx_with(body, "")
+}
+
+/// Returns a Word document with this body and the footnote 2, which consists of these paragraphs.
+pub fn docx_with(body: &str, footnote: &str) -> Vec<u8> {
     let w = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"";
     let document = format!("<w:document {w} xmlns:r=\"{OFFICE}\"><w:body>{body}</w:body></w:document>");
     let style = |id: &str, name: &str, level: Option<u8>| {
@@ -249,18 +254,21 @@ pub fn docx(body: &str) -> Vec<u8> {
         .map(|id| format!("<w:num w:numId=\"{id}\"><w:abstractNumId w:val=\"{id}\"/></w:num>"));
     let uses: String = uses.collect();
     let numbering = format!("<w:numbering {w}>{}{uses}</w:numbering>", lists.concat());
+    let footnotes = format!("<w:footnotes {w}><w:footnote w:id=\"2\">{footnote}</w:footnote></w:footnotes>");
     package(
         "word/document.xml",
         "wordprocessingml.document",
         &[
             ("rId1", "styles", "styles.xml"),
             ("rId2", "numbering", "numbering.xml"),
+            ("rId3", "footnotes", "footnotes.xml"),
             ("rId9", "hyperlink", "https://herons.test/"),
         ],
         &[
             ("word/document.xml", &document),
             ("word/styles.xml", &styles),
             ("word/numbering.xml", &numbering),
+            ("word/footnotes.xml", &footnotes),
         ],
     )
 }

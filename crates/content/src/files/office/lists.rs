@@ -37,21 +37,79 @@ impl<K: Eq + Hash> Counter<K> {
     }
 }
 
-/// Builds the lists of a document again. Leaves them as they are if these are not the places of all items.
-pub(super) fn rebuild(places: &[Place], ir: &mut DocumentIR) {
-    let elements = || ir.sections.iter().flat_map(|section| &section.elements);
-    let lists = elements().filter_map(|element| match element {
-        Element::List(list) => Some(count(list)),
-        _ => None,
+/// The places of the items among some blocks.
+#[derive(Default)]
+pub(super) struct Places {
+    pub(super) items: Vec<Place>,
+    /// Those in the cells and text boxes among the blocks, in order.
+    pub(super) inner: Vec<Places>,
+}
+
+/// The places of all items of a document.
+#[derive(Default)]
+pub(super) struct DocumentPlaces {
+    pub(super) text: Places,
+    /// Those in notes, by their numbers.
+    pub(super) footnotes: HashMap<u32, Places>,
+    pub(super) endnotes: HashMap<u32, Places>,
+}
+
+/// Builds the lists of a document again. Leaves those as they are of whose items these are not all places.
+pub(super) fn rebuild(places: &DocumentPlaces, ir: &mut DocumentIR) {
+    let sections = ir.sections.iter_mut();
+    let mut blocks: Vec<&mut Vec<Element>> = sections.map(|section| &mut section.elements).collect();
+    for element in blocks.iter_mut().flat_map(|blocks| blocks.iter_mut()) {
+        let (note, places) = match element {
+            Element::Footnote(note) => (note, &places.footnotes),
+            Element::Endnote(note) => (note, &places.endnotes),
+            _ => continue,
+        };
+        if let Some(places) = places.get(&note.id) {
+            rebuild_blocks(&mut [&mut note.content], places);
+        }
+    }
+    rebuild_blocks(&mut blocks, &places.text);
+}
+
+/// Builds the lists among blocks again, and in their cells and text boxes.
+fn rebuild_blocks(blocks: &mut [&mut Vec<Element>], places: &Places) {
+    let elements = || blocks.iter().flat_map(|blocks| blocks.iter());
+    let inner = elements().map(|element| match element {
+        Element::Table(table) => table.rows.iter().map(|row| row.cells.len()).sum(),
+        Element::TextBox(_) => 1,
+        _ => 0,
     });
-    if lists.sum::<usize>() != places.len() {
+    if inner.sum::<usize>() == places.inner.len() {
+        let mut inner = places.inner.iter();
+        let mut rebuild = |content: &mut Vec<Element>| {
+            if let Some(places) = inner.next() {
+                rebuild_blocks(&mut [content], places);
+            }
+        };
+        for element in blocks.iter_mut().flat_map(|blocks| blocks.iter_mut()) {
+            match element {
+                Element::Table(table) => {
+                    let cells = table.rows.iter_mut().flat_map(|row| &mut row.cells);
+                    cells.for_each(|cell| rebuild(&mut cell.content));
+                }
+                Element::TextBox(text) => rebuild(&mut text.content),
+                _ => {}
+            }
+        }
+    }
+    let elements = blocks.iter().flat_map(|blocks| blocks.iter());
+    let lists = elements.map(|element| match element {
+        Element::List(list) => count(list),
+        _ => 0,
+    });
+    if places.items.is_empty() || lists.sum::<usize>() != places.items.len() {
         return;
     }
-    let mut places = places.iter().copied();
-    for section in &mut ir.sections {
+    let mut places = places.items.iter().copied();
+    for blocks in blocks {
         let mut contents = Vec::new();
         let mut rebuilt = Vec::new();
-        for mut element in std::mem::take(&mut section.elements) {
+        for mut element in std::mem::take(*blocks) {
             if let Element::List(list) = &mut element {
                 flatten(std::mem::take(list), &mut contents);
                 continue;
@@ -60,7 +118,7 @@ pub(super) fn rebuild(places: &[Place], ir: &mut DocumentIR) {
             rebuilt.push(element);
         }
         rebuilt.extend(build_all(&mut places, &mut contents));
-        section.elements = rebuilt;
+        **blocks = rebuilt;
     }
 }
 

@@ -2,9 +2,13 @@
 //! definition with a larger indent.
 
 use office_oxide::docx::numbering::NumberingLevel;
-use office_oxide::docx::{BlockElement, DocxDocument, NumberFormat, ParagraphProperties, Style};
+use office_oxide::docx::table::{MergeType, Table, TableCell};
+use office_oxide::docx::{
+    BlockElement, DocxDocument, NoteBody, NumberFormat, Paragraph, ParagraphContent, ParagraphProperties,
+    RunContent, Style,
+};
 
-use super::lists::{Counter, MAX_LEVEL, Place};
+use super::lists::{Counter, DocumentPlaces, MAX_LEVEL, Place, Places};
 
 /// Maximum number of ancestors of a style.
 const PARENTS: usize = 16;
@@ -30,7 +34,7 @@ impl OpenItem {
         document.numbering.as_ref()?.resolve_level(self.list, self.level)
     }
 
-    fn number(&self, document: &DocxDocument, counter: &mut Counter<(u32, bool)>) -> u32 {
+    fn number(&self, document: &DocxDocument, numbers: &mut Numbers) -> u32 {
         let numbering = document.numbering.as_ref();
         let start = numbering.and_then(|lists| lists.resolve_start(self.list, self.level));
         // Lists of the same definition count on, unless they say where they start.
@@ -39,37 +43,95 @@ impl OpenItem {
             Some(list) => (list.abstract_num_id, true),
             None => (self.list, false),
         };
-        counter.next(key, self.level, start.unwrap_or(1))
+        numbers.next(key, self.level, start.unwrap_or(1))
     }
 }
 
-/// Returns the places of the items in the text, in order.
-pub(super) fn places(document: &DocxDocument) -> Vec<Place> {
-    let mut counter = Counter::default();
-    let mut open: Vec<OpenItem> = Vec::new();
-    let mut places = Vec::new();
-    for element in &document.body.elements {
-        let last_list = open.last().map(|item| item.list);
-        let Some(item) = item(document, element, last_list) else {
-            open.clear();
-            continue;
-        };
-        while open.last().is_some_and(|outer| !item.is_inside(outer)) {
-            open.pop();
-        }
-        let format = item.format(document);
-        let is_numbered =
-            format.is_some_and(|format| !matches!(format.format, NumberFormat::Bullet | NumberFormat::None));
-        let has_marker = is_numbered || format.is_some_and(|format| !format.level_text.trim().is_empty());
-        places.push(Place {
-            list: item.list,
-            level: u8::try_from(open.len()).map_or(MAX_LEVEL, |level| level.min(MAX_LEVEL)),
-            is_numbered,
-            number: has_marker.then(|| item.number(document, &mut counter)),
+/// Counts the items of lists that may continue each other.
+type Numbers = Counter<(u32, bool)>;
+
+/// Returns the places of all items.
+pub(super) fn places(document: &DocxDocument) -> DocumentPlaces {
+    let (mut text, mut boxes, mut notes) = Default::default();
+    let reader = Reader(document);
+    let mut of_notes = |bodies: &[NoteBody]| {
+        let places = bodies.iter().map(|note| {
+            let places = reader.places(&note.content, &mut notes, &mut Numbers::default());
+            (note.id, places)
         });
-        open.push(item);
+        places.collect()
+    };
+    DocumentPlaces {
+        footnotes: of_notes(&document.footnotes),
+        endnotes: of_notes(&document.endnotes),
+        text: reader.places(&document.body.elements, &mut text, &mut boxes),
     }
-    places
+}
+
+struct Reader<'a>(&'a DocxDocument);
+
+impl Reader<'_> {
+    /// Returns the places of the items among blocks. Those in text boxes have numbers of their own.
+    fn places(&self, blocks: &[BlockElement], numbers: &mut Numbers, boxes: &mut Numbers) -> Places {
+        let document = self.0;
+        let mut open: Vec<OpenItem> = Vec::new();
+        let mut places = Places::default();
+        for element in blocks {
+            let last_list = open.last().map(|item| item.list);
+            let Some(item) = item(document, element, last_list) else {
+                open.clear();
+                match element {
+                    BlockElement::Table(table) => {
+                        let cells = cells(table).map(|cell| self.places(&cell.content, numbers, boxes));
+                        places.inner.extend(cells);
+                    }
+                    BlockElement::Paragraph(paragraph) => {
+                        let boxes = text_boxes(paragraph)
+                            .map(|blocks| self.places(blocks, boxes, &mut Numbers::default()));
+                        places.inner.extend(boxes);
+                    }
+                }
+                continue;
+            };
+            while open.last().is_some_and(|outer| !item.is_inside(outer)) {
+                open.pop();
+            }
+            let format = item.format(document);
+            let is_numbered = format
+                .is_some_and(|format| !matches!(format.format, NumberFormat::Bullet | NumberFormat::None));
+            let has_marker = is_numbered || format.is_some_and(|format| !format.level_text.trim().is_empty());
+            places.items.push(Place {
+                list: item.list,
+                level: u8::try_from(open.len()).map_or(MAX_LEVEL, |level| level.min(MAX_LEVEL)),
+                is_numbered,
+                number: has_marker.then(|| item.number(document, numbers)),
+            });
+            open.push(item);
+        }
+        places
+    }
+}
+
+/// Returns the cells of a table that are neither covered nor deleted.
+fn cells(table: &Table) -> impl Iterator<Item = &TableCell> {
+    table.rows.iter().flat_map(|row| &row.cells).filter(|cell| {
+        cell.properties.as_ref().is_none_or(|properties| {
+            !properties.deleted && !matches!(properties.vertical_merge, Some(MergeType::Continue))
+        })
+    })
+}
+
+/// Returns the contents of the text boxes in a paragraph.
+fn text_boxes(paragraph: &Paragraph) -> impl Iterator<Item = &[BlockElement]> {
+    let runs = paragraph.content.iter().flat_map(|content| match content {
+        ParagraphContent::Run(run) => std::slice::from_ref(run),
+        ParagraphContent::Hyperlink(link) => &link.runs,
+    });
+    runs.flat_map(|run| &run.content)
+        .filter_map(|content| match content {
+            RunContent::TextBox(blocks) if !blocks.is_empty() => Some(blocks.as_slice()),
+            _ => None,
+        })
 }
 
 /// Returns the item that an element is. A heading is none, unless it goes on with the last list.

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use office_oxide::cfb::CfbReader;
 
-use super::lists::{Counter, MAX_LEVEL, Place};
+use super::lists::{Counter, DocumentPlaces, MAX_LEVEL, Place, Places};
 
 /// Places in the file information block (section 2.5): length of the main text; offset and length of the tables of
 /// paragraphs, pieces of text, lists, and uses of lists.
@@ -22,7 +22,7 @@ const PAGE: usize = 512;
 const UNNUMBERED: [u8; 2] = [0x17, 0xFF];
 
 /// Returns the places of the items in the main text, in order.
-pub(super) fn places(body: &[u8]) -> Option<Vec<Place>> {
+pub(super) fn places(body: &[u8]) -> Option<DocumentPlaces> {
     let mut file = CfbReader::new(Cursor::new(body)).ok()?;
     let main = file.open_stream("WordDocument").ok()?;
     // Versions before 97 have another file information block.
@@ -46,11 +46,11 @@ pub(super) fn places(body: &[u8]) -> Option<Vec<Place>> {
     let mut paragraphs = paragraphs(&main, table(PARAGRAPHS)?)?;
     paragraphs.sort_by_key(|(end, _)| *end);
     let mut counter = Counter::default();
-    let mut places = Vec::new();
+    let mut items = Vec::new();
     for piece in pieces(table(PIECES)?, u32_at(&main, TEXT_LENGTH)?)? {
         let from = paragraphs.partition_point(|(end, _)| *end <= piece.start);
         let inside = paragraphs[from..].iter().take_while(|(end, _)| *end <= piece.end);
-        places.extend(inside.filter_map(|(_, use_and_level)| {
+        items.extend(inside.filter_map(|(_, use_and_level)| {
             let (list, level) = (*use_and_level)?;
             Some(Place {
                 list: u32::from(list),
@@ -60,7 +60,14 @@ pub(super) fn places(body: &[u8]) -> Option<Vec<Place>> {
             })
         }));
     }
-    Some(places)
+    let text = Places {
+        items,
+        ..Places::default()
+    };
+    Some(DocumentPlaces {
+        text,
+        ..DocumentPlaces::default()
+    })
 }
 
 /// Returns where the pieces of the main text are in the file (section 2.8.35).

@@ -159,6 +159,32 @@ fn lists_in_cells_text_boxes_and_notes_of_a_word_document_are_nested() {
 }
 
 #[test]
+fn a_quote_of_a_word_document_with_a_larger_indent_is_nested() {
+    let quote = |indent: u16, text: &str| {
+        let indent = format!("<w:pStyle w:val=\"Quote\"/><w:ind w:left=\"{indent}\"/>");
+        format!("<w:p><w:pPr>{indent}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let body = [
+        quote(720, "Patience."),
+        quote(1440, "Wade."),
+        quote(1450, "Wait."),
+        quote(720, "Fish."),
+    ];
+    check(
+        FileType::Docx,
+        &docx(&body.concat()),
+        expect![[r#"
+            > Patience.
+            >
+            > > Wade.
+            > >
+            > > Wait.
+            >
+            > Fish."#]],
+    );
+}
+
+#[test]
 fn equations_of_a_word_document_are_formulas() {
     let run = |text: &str| {
         let style = if text.len() > 1 { "p" } else { "i" };

@@ -13,6 +13,9 @@ use crate::files::FilePage;
 use crate::files::markup::Markup;
 use crate::limits;
 
+/// Twips by which a quote in another one is indented further, at least, and the number of quotes in each other, at most.
+const MIN_QUOTE_INDENT: i32 = 100;
+const MAX_QUOTES: usize = 8;
 /// Placeholders repeated on every slide: date, number, header and footer.
 const SLIDE_MARGINS: &[&str] = &["dt", "sldNum", "ftr", "hdr"];
 
@@ -119,13 +122,34 @@ impl Writer {
                     self.html.code(&lines.join("\n"));
                 }
                 ParagraphKind::Quote => {
-                    self.html.open("blockquote");
-                    together.iter().for_each(|part| self.paragraph(part));
-                    self.html.close("blockquote");
+                    self.quotes(&together);
                 }
             }
             rest = &rest[together.len()..];
         }
+    }
+
+    /// Writes quotes. One with a larger indent than the one before is nested in it.
+    fn quotes(&mut self, quotes: &[&Paragraph]) {
+        let mut indents: Vec<i32> = Vec::new();
+        for quote in quotes {
+            let indent = quote.indent_left_twips.unwrap_or(0);
+            while indents.len() > 1 && indents.last().is_some_and(|last| indent < *last) {
+                indents.pop();
+                self.html.close("blockquote");
+            }
+            let is_same = |last: &i32| indent.saturating_sub(*last) < MIN_QUOTE_INDENT;
+            if let Some(last) = indents.last_mut().filter(|last| is_same(last)) {
+                *last = indent.min(*last);
+            } else if indents.len() < MAX_QUOTES {
+                indents.push(indent);
+                self.html.open("blockquote");
+            }
+            self.paragraph(quote);
+        }
+        indents.iter().for_each(|_| {
+            self.html.close("blockquote");
+        });
     }
 
     fn block(&mut self, element: &Element) {

@@ -117,6 +117,8 @@ mod files {
     pub(crate) const OFFICE_TEXT_CHARS: usize = 32 * 1024 * 1024;
     /// Bytes of XML per equation of an office file; a longer one is written as plain text.
     pub(crate) const EQUATION_BYTES: usize = 256 * 1024;
+    /// Parts of a Word document before 2007 that its styles hide; if there are more, they are not left out.
+    pub(crate) const HIDDEN_TEXTS: usize = 100_000;
     /// Maximum memory for converting an office file, in bytes. A small file can need a multiple of its size.
     pub(crate) const OFFICE_MEMORY_BYTES: u64 = 256 * 1024 * 1024;
     /// Pages read per PDF, whatever the request says.

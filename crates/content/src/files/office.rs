@@ -10,7 +10,10 @@ mod hidden_cells;
 mod lists;
 mod long_sheets;
 mod new_lists;
+mod old_document;
+mod old_hidden_text;
 mod old_lists;
+mod old_styles;
 mod old_workbook;
 mod time;
 mod writer;
@@ -59,6 +62,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
                 visible
             })
         }
+        DocumentFormat::Doc => old_hidden_text::removed(body),
         _ => None,
     };
     let body = changed.as_deref().unwrap_or(body);

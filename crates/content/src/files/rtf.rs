@@ -1,21 +1,24 @@
-//! Reads Rich Text Format: paragraphs, headings, lists, tables, links, notes. All other features of the
-//! format are skipped.
+//! Reads Rich Text Format: paragraphs, headings, lists, tables, links, notes, text boxes, equations. All other features of
+//! the format are skipped.
 
 mod blocks;
 mod encodings;
+mod equation;
 mod state;
+#[cfg(test)]
+mod tests;
 mod token;
 
 use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
-use self::blocks::Blocks;
 use self::encodings::{charset_encoding, code_page_encoding};
-use self::state::{Destination, Group, Paragraph};
+use self::equation::Equation;
+use self::state::{Destination, Group, Paragraph, Story};
 use self::token::{Token, Tokens};
-use super::markup::Markup;
-use super::office::{CODE_STYLES, QUOTE_STYLES};
+use super::markup::{self, Markup};
+use super::office::{CODE_STYLES, CODE_TEXT_STYLES, QUOTE_STYLES};
 use super::text_format::{Script, TextFormat};
 use super::{FileDocument, FileError, FilePage};
 use crate::limits;
@@ -26,7 +29,7 @@ const SKIPPED: &[&str] = &[
     "footerf", "listtable", "listoverridetable", "rsidtbl", "generator", "themedata", "colorschememapping",
     "latentstyles", "datastore", "xmlnstbl", "filetbl", "revtbl", "bkmkstart", "bkmkend", "atnid",
     "atnauthor", "annotation", "nonshppict", "mmathPr", "pgdsctbl", "ftnsep", "ftnsepc", "aftnsep",
-    "aftnsepc", "tc", "xe", "pntxta", "pntxtb", "sp", "shprslt",
+    "aftnsepc", "tc", "xe", "pntxta", "pntxtb", "sp", "shprslt", "moMathParaPr", "mmathPict",
 ];
 
 /// Reads a file.
@@ -60,21 +63,20 @@ struct Reader {
     fonts: HashMap<i32, &'static Encoding>,
     default_font: i32,
     high: Option<u16>,
-    paragraph: Paragraph,
-    line: Markup,
-    marker: String,
-    blocks: Blocks,
+    story: Story,
+    /// The stories around it, the main text first.
+    outer_stories: Vec<Story>,
     style_names: Vec<(i32, String)>,
+    /// What the styles of characters set: the format, and whether text is hidden.
+    character_styles: HashMap<i32, (TextFormat, bool)>,
     text: String,
     instruction: String,
-    link: bool,
     properties: Vec<(&'static str, String)>,
     notes: Markup,
     note_count: u32,
-    /// The line and the paragraph that contain the current note.
-    enclosing_line: Option<(Markup, Paragraph)>,
-    /// The line, the marker and the paragraph that contain the current text box.
-    around_text_box: Option<(Markup, String, Paragraph)>,
+    equation: Equation,
+    /// Bytes of the equations so far.
+    equation_bytes: usize,
     format: TextFormat,
 }
 
@@ -102,8 +104,11 @@ impl Reader {
             return;
         }
         self.groups.push(self.group);
-        (self.group.is_note, self.group.is_text_box, self.group.is_field) = Default::default();
+        (self.group.is_story, self.group.is_field) = Default::default();
         self.optional = false;
+        if self.group.destination == Destination::Equation {
+            self.equation.open();
+        }
     }
 
     fn close(&mut self) {
@@ -121,32 +126,29 @@ impl Reader {
                     .trim_end_matches(';')
                     .trim()
                     .to_lowercase();
-                self.style_names.push((ended.style, name));
+                match ended.character_style {
+                    Some(number) => {
+                        let mut format = ended.format;
+                        format.code = CODE_TEXT_STYLES.iter().any(|word| name.contains(word));
+                        self.character_styles.insert(number, (format, ended.hidden));
+                    }
+                    None => self.style_names.push((ended.style, name)),
+                }
             }
+            _ if group.destination == Destination::Equation => self.equation.close(),
+            Destination::Equation => self.end_equation(),
             Destination::Property(name) if group.destination != ended.destination => {
                 let value = std::mem::take(&mut self.text);
                 self.properties.push((name, value));
             }
             _ => {}
         }
-        if ended.is_note
-            && let Some((line, paragraph)) = self.enclosing_line.take()
-        {
-            self.end_line();
-            let note = std::mem::replace(&mut self.line, line).into_html();
-            self.paragraph = paragraph;
-            self.notes.footnote(self.note_count, &note);
+        if ended.is_story {
+            self.end_story();
         }
-        if ended.is_text_box {
-            self.end_paragraph();
-            self.blocks.end_table();
-            if let Some(around) = self.around_text_box.take() {
-                (self.line, self.marker, self.paragraph) = around;
-            }
-        }
-        if ended.is_field && std::mem::take(&mut self.link) {
+        if ended.is_field && std::mem::take(&mut self.story.link) {
             self.close_format();
-            self.line.close("a");
+            self.story.line.close("a");
         }
     }
 
@@ -179,11 +181,12 @@ impl Reader {
             Destination::Nowhere | Destination::Fonts => {}
             Destination::Styles | Destination::Property(_) => self.text.push_str(text),
             Destination::Instruction => self.instruction.push_str(text),
-            Destination::ListMarker => self.marker.push_str(text),
+            Destination::ListMarker => self.story.marker.push_str(text),
+            Destination::Equation => self.equation.text(text),
             Destination::Body if self.group.hidden => {}
             Destination::Body => {
                 self.apply_group_format(!text.trim().is_empty());
-                self.line.text(text);
+                self.story.line.text(text);
             }
         }
     }
@@ -197,13 +200,13 @@ impl Reader {
         self.close_format();
         self.format = wanted;
         for tag in wanted.tags() {
-            self.line.open(tag);
+            self.story.line.open(tag);
         }
     }
 
     fn close_format(&mut self) {
         for tag in self.format.tags().rev() {
-            self.line.close(tag);
+            self.story.line.close(tag);
         }
         self.format = Default::default();
     }
@@ -223,6 +226,7 @@ impl Reader {
         let on = number != Some(0);
         let optional = std::mem::take(&mut self.optional);
         match word {
+            word if self.group.destination == Destination::Equation && self.equation.word(word, number) => {}
             "b" => self.group.format.bold = on,
             "i" => self.group.format.italic = on,
             "strike" | "striked" => self.group.format.struck = on,
@@ -232,27 +236,41 @@ impl Reader {
             "super" | "sub" | "nosupersub" => self.group.format.script = Script::Normal,
             "plain" => {
                 self.group.format = TextFormat::default();
+                self.group.hidden = false;
                 self.group.font = None;
             }
             "par" => self.end_paragraph(),
             "line" if self.group.destination == Destination::Body => {
-                self.line.raw("<br>");
+                self.story.line.raw("<br>");
             }
             "tab" => self.push(" "),
             "sect" | "page" => self.end_paragraph(),
             "cell" | "nestcell" => self.end_cell(),
-            "row" | "nestrow" => self.blocks.end_row(),
-            "trowd" => self.blocks.define_row(),
-            "trleft" => self.blocks.define_left(number.unwrap_or(0)),
-            "clmrg" => self.blocks.next_cell().continues_before = true,
-            "clvmrg" => self.blocks.next_cell().continues_above = true,
-            "cellx" => self.blocks.define_cell(number.unwrap_or(0)),
-            "pard" => self.paragraph = Paragraph::default(),
-            "intbl" => self.paragraph.in_table = true,
-            "ls" => self.paragraph.is_item = number.unwrap_or(0) > 0,
-            "ilvl" => self.paragraph.depth = u8::try_from(number.unwrap_or(0)).unwrap_or(0).min(8),
-            "outlinelevel" => self.paragraph.outline = number.and_then(|level| u8::try_from(level).ok()),
-            "s" => (self.paragraph.style, self.group.style) = (number.unwrap_or(0), number.unwrap_or(0)),
+            "row" | "nestrow" => self.story.blocks.end_row(),
+            "trowd" => self.story.blocks.define_row(),
+            "trleft" => self.story.blocks.define_left(number.unwrap_or(0)),
+            "clmrg" => self.story.blocks.next_cell().continues_before = true,
+            "clvmrg" => self.story.blocks.next_cell().continues_above = true,
+            "cellx" => self.story.blocks.define_cell(number.unwrap_or(0)),
+            // That of a list marker is not the paragraph.
+            "pard" if self.group.destination != Destination::ListMarker => {
+                self.story.paragraph = Paragraph::default();
+            }
+            "intbl" => self.story.paragraph.in_table = true,
+            "ls" => self.story.paragraph.is_item = number.unwrap_or(0) > 0,
+            "ilvl" => self.story.paragraph.depth = u8::try_from(number.unwrap_or(0)).unwrap_or(0).min(8),
+            "outlinelevel" => {
+                self.story.paragraph.outline = number.and_then(|level| u8::try_from(level).ok())
+            }
+            "s" if self.group.destination == Destination::Styles => self.group.style = number.unwrap_or(0),
+            "s" => self.story.paragraph.style = number.unwrap_or(0),
+            "cs" if self.group.destination == Destination::Styles => self.group.character_style = number,
+            "cs" => {
+                let style = number.and_then(|number| self.character_styles.get(&number));
+                let (format, is_hidden) = style.copied().unwrap_or_default();
+                self.group.format = self.group.format.with(format);
+                self.group.hidden |= is_hidden;
+            }
             "u" => self.unicode(number.unwrap_or(0)),
             "uc" => self.group.fallback_chars = u32::try_from(number.unwrap_or(1)).unwrap_or(1).min(16),
             "rtf" => self.group.fallback_chars = 1,
@@ -281,7 +299,8 @@ impl Reader {
             "subject" | "doccomm" => self.property("description"),
             "keywords" => self.property("keywords"),
             "listtext" | "pntext" => {
-                self.marker.clear();
+                self.story.marker.clear();
+                self.story.needs_list = word == "listtext";
                 self.group.destination = Destination::ListMarker;
             }
             "field" => {
@@ -290,10 +309,17 @@ impl Reader {
             }
             "fldinst" => self.group.destination = Destination::Instruction,
             "fldrslt" => self.begin_link(),
-            "footnote" if self.enclosing_line.is_none() && self.group.destination == Destination::Body => {
-                self.begin_note()
+            "footnote" if !self.is_in_note() && self.group.destination == Destination::Body => {
+                self.begin_story();
+                self.note_count += 1;
+                self.story.note = Some(self.note_count);
             }
-            "shptxt" => self.begin_text_box(),
+            "shptxt" if self.group.destination == Destination::Body => self.begin_story(),
+            "moMathPara" => self.group.is_equation_block = true,
+            "moMath" if self.group.destination == Destination::Body && !self.group.hidden => {
+                self.group.destination = Destination::Equation;
+                self.equation = Equation::default();
+            }
             "chftn" | "shppict" | "shpinst" => {}
             word if SKIPPED.contains(&word) || optional => self.group.destination = Destination::Nowhere,
             _ => {}
@@ -327,7 +353,7 @@ impl Reader {
         self.group.destination = Destination::Body;
         let instruction = std::mem::take(&mut self.instruction);
         let mut words = instruction.split_whitespace();
-        if words.next() != Some("HYPERLINK") || self.link {
+        if words.next() != Some("HYPERLINK") || self.story.link {
             return;
         }
         let address = words
@@ -339,39 +365,63 @@ impl Reader {
             .any(|scheme| address.starts_with(scheme))
         {
             self.close_format();
-            self.line.open_with("a", "href", address);
-            self.link = true;
+            self.story.line.open_with("a", "href", address);
+            self.story.link = true;
             if let Some(field) = self.groups.last_mut() {
                 field.is_field = true;
             }
         }
     }
 
-    fn begin_note(&mut self) {
-        self.close_format();
-        self.note_count += 1;
-        self.line.footnote_number(self.note_count);
-        self.enclosing_line = Some((std::mem::take(&mut self.line), self.paragraph));
-        self.group.is_note = true;
+    fn is_in_note(&self) -> bool {
+        let mut stories = self.outer_stories.iter().chain([&self.story]);
+        stories.any(|story| story.note.is_some())
     }
 
-    /// Begins a text box. In a note, a table or another text box, its text is part of the line.
-    fn begin_text_box(&mut self) {
-        let is_in_line =
-            self.enclosing_line.is_some() || self.around_text_box.is_some() || self.paragraph.in_table;
-        if is_in_line || self.group.destination != Destination::Body {
-            return;
-        }
+    /// Begins a note or text box.
+    fn begin_story(&mut self) {
         self.close_format();
-        let (line, marker) = (std::mem::take(&mut self.line), std::mem::take(&mut self.marker));
-        self.around_text_box = Some((line, marker, std::mem::take(&mut self.paragraph)));
-        self.group.is_text_box = true;
+        self.outer_stories.push(std::mem::take(&mut self.story));
+        self.group.is_story = true;
+    }
+
+    /// Ends the note or text box. A text box comes before the paragraph that contains it.
+    fn end_story(&mut self) {
+        let html = self.story_html();
+        let Some(outer) = self.outer_stories.pop() else {
+            return;
+        };
+        let ended = std::mem::replace(&mut self.story, outer);
+        match ended.note {
+            Some(number) => {
+                self.story.line.footnote_number(number);
+                self.notes.footnote(number, markup::single_paragraph(&html));
+            }
+            None => self.story.blocks().add(&html),
+        }
+    }
+
+    /// Returns the blocks of the current story.
+    fn story_html(&mut self) -> String {
+        self.story.paragraph.in_table = false;
+        self.end_paragraph();
+        let cell = std::mem::take(&mut self.story.cell).into_html();
+        self.story.blocks.add(&cell);
+        std::mem::take(&mut self.story.blocks).into_html()
+    }
+
+    fn end_equation(&mut self) {
+        let equation = std::mem::take(&mut self.equation);
+        let is_written = self.equation_bytes < limits::FILE_HTML_BYTES / 2;
+        let length = self.story.line.len();
+        equation.write(&mut self.story.line, is_written, self.group.is_equation_block);
+        self.equation_bytes += self.story.line.len() - length;
     }
 
     fn end_line(&mut self) {
         self.close_format();
-        if std::mem::take(&mut self.link) {
-            self.line.close("a");
+        if std::mem::take(&mut self.story.link) {
+            self.story.line.close("a");
         }
     }
 
@@ -380,23 +430,24 @@ impl Reader {
             return;
         }
         self.end_line();
-        if self.enclosing_line.is_some() || self.paragraph.in_table {
-            self.line.raw("<br>");
-            return;
-        }
-        self.blocks.end_table();
-        let mut line = std::mem::take(&mut self.line).into_html();
-        let mut marker = std::mem::take(&mut self.marker);
+        let mut line = std::mem::take(&mut self.story.line).into_html();
+        let mut marker = std::mem::take(&mut self.story.marker);
         if let Some(rest) = line.strip_prefix("\u{2022} ") {
             (line, marker) = (rest.to_owned(), "\u{2022}".to_owned());
         }
-        let style = self
-            .style_names
-            .iter()
-            .find(|(number, _)| *number == self.paragraph.style);
+        let Paragraph {
+            style,
+            outline,
+            is_item,
+            depth,
+            in_table,
+        } = self.story.paragraph;
+        let needs_list = std::mem::take(&mut self.story.needs_list);
+        let blocks = self.story.blocks();
+        let style = self.style_names.iter().find(|(number, _)| *number == style);
         let is = |words: &[&str]| style.is_some_and(|(_, name)| words.iter().any(|word| name.contains(word)));
         if is(CODE_STYLES) {
-            return self.blocks.code(&line);
+            return blocks.code(&line);
         }
         if line.trim().is_empty() {
             return;
@@ -404,47 +455,54 @@ impl Reader {
         let heading = style
             .and_then(|(_, name)| name.strip_prefix("heading "))
             .and_then(|level| level.trim().parse::<u8>().ok())
-            .or(self.paragraph.outline.map(|level| level.saturating_add(1)))
+            .or(outline.map(|level| level.saturating_add(1)))
             .filter(|level| (1..=9).contains(level))
-            .or(style.filter(|(_, name)| name == "title").map(|_| 1));
+            .or(style.filter(|(_, name)| name == "title").map(|_| 1))
+            .filter(|_| !in_table);
         if let Some(level) = heading {
-            self.blocks.block(&format!("h{}", level.min(6)), &line);
-        } else if self.paragraph.is_item || !marker.trim().is_empty() {
+            blocks.block(&format!("h{}", level.min(6)), &line);
+        } else if is_item || !needs_list && !marker.trim().is_empty() {
             let marker = marker.trim().trim_start_matches('(');
             // Word's second bullet is a letter.
             let is_numbered = marker != "o" && marker.starts_with(|c: char| c.is_ascii_alphanumeric());
             let digits = marker.find(|c: char| !c.is_ascii_digit()).unwrap_or(marker.len());
             let start = marker[..digits].parse().unwrap_or(1);
-            self.blocks
-                .item(&line, is_numbered.then_some(start), self.paragraph.depth);
+            blocks.item(&line, is_numbered.then_some(start), depth);
         } else if is(QUOTE_STYLES) {
-            self.blocks.quote(&line);
+            blocks.quote(&line);
         } else {
-            self.blocks.block("p", &line);
+            blocks.block("p", &line);
         }
     }
 
     fn end_cell(&mut self) {
-        self.end_line();
-        let cell = std::mem::take(&mut self.line).into_html();
-        self.blocks.cell(&cell);
+        if self.group.destination != Destination::Body {
+            return;
+        }
+        let in_table = std::mem::replace(&mut self.story.paragraph.in_table, true);
+        self.end_paragraph();
+        self.story.paragraph.in_table = in_table;
+        let cell = std::mem::take(&mut self.story.cell).into_html();
+        self.story.blocks.cell(markup::single_paragraph(&cell));
     }
 
     fn document(mut self) -> FileDocument {
         self.flush();
-        self.group = Group::default();
-        self.paragraph.in_table = false;
-        self.enclosing_line = None;
-        self.end_paragraph();
-        if let Some((line, marker, _)) = self.around_text_box.take() {
-            (self.line, self.marker) = (line, marker);
-            self.end_paragraph();
+        if self.group.destination == Destination::Equation {
+            self.end_equation();
         }
+        self.group = Group::default();
+        while !self.outer_stories.is_empty() {
+            self.end_story();
+        }
+        let html = self.story_html();
+        let mut document = Markup::default();
+        document.raw(&html).footnotes(&mut self.notes);
         let properties = self.properties.into_iter();
         FileDocument {
             pages: vec![FilePage {
                 number: 1,
-                html: self.blocks.into_html(self.notes),
+                html: document.into_html(),
                 continues: false,
             }],
             properties: properties
@@ -453,97 +511,5 @@ impl Reader {
                 .collect(),
             ..FileDocument::default()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(rtf: &str, expected: &str) {
-        let document = read(rtf.as_bytes()).unwrap();
-        assert_eq!(document.pages[0].html.replace('\n', ""), expected, "{rtf}");
-    }
-
-    #[test]
-    fn text_keeps_its_structure() {
-        check(
-            r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}{\stylesheet{\s1 heading 1;}}\pard\s1 Top\par\pard A {\b bold} word, caf\'e9 \u8364?.\par}",
-            "<h1>Top</h1><p>A <strong>bold</strong> word, café €.</p>",
-        );
-        check(
-            r"{\rtf1\ansicpg1252\deff1{\fonttbl{\f0 Arial;}{\f1\fcharset204 Arial;}}\'cf\'f0{\f0 \'e9}\'ee\f0\'e9\plain\'ee\par}",
-            "<p>Прéоéо</p>",
-        );
-        check(
-            r"{\rtf1 \pard\ls1{\listtext 1.\tab}One\par{\listtext 2.\tab}Two\par\pard After\par\pard\bullet\tab Three\par}",
-            "<ol><li>One</li><li>Two</li></ol><p>After</p><ul><li>Three</li></ul>",
-        );
-        check(
-            r"{\rtf1 \pard\ls1{\listtext (3)\tab}One\par{\listtext (4)\tab}Two\par\ilvl1{\listtext o\tab}Three\par}",
-            "<ol start=\"3\"><li>One</li><li>Two<ul><li>Three</li></ul></li></ol>",
-        );
-        check(
-            r"{\rtf1 \trowd\intbl a\cell b\cell\row\trowd\intbl 1\cell 2\cell\row\pard x\par}",
-            "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><p>x</p>",
-        );
-        check(
-            concat!(
-                r"{\rtf1 \trowd\trleft-108\cellx2772\cellx5652\cellx8532\intbl a\cell b\cell c\cell\row",
-                r"\trowd\trleft-108\cellx5651\clvmgf\cellx8532\intbl d\cell e\cell\row",
-                r"\trowd\trleft-108\clmgf\cellx2772\clmrg\cellx5652\clvmrg\cellx8532\intbl f\cell\cell\cell\row}"
-            ),
-            concat!(
-                "<table><tr><th>a</th><th>b</th><th>c</th></tr>",
-                "<tr><td colspan=\"2\">d</td><td rowspan=\"2\">e</td></tr>",
-                "<tr><td colspan=\"2\">f</td></tr></table>"
-            ),
-        );
-        check(
-            r#"{\rtf1 See {\field{\*\fldinst HYPERLINK "https://x.test/"}{\fldrslt here}}.\par}"#,
-            "<p>See <a href=\"https://x.test/\">here</a>.</p>",
-        );
-        check(
-            r"{\rtf1 {\*\unknown secret}{\pict 00ff}a{\v b}c <&>\par}",
-            "<p>ac &lt;&amp;&gt;</p>",
-        );
-        check(
-            r"{\rtf1 a{\shp{\*\shpinst\shpleft1{\sp{\sn x}{\sv y}}{\shptxt\pard one\par two\par}}{\shprslt three}}b\par}",
-            "<p>one</p><p>two</p><p>ab</p>",
-        );
-        check(r"{\rtf1 a{\shp{\*\shpinst{\shptxt one", "<p>one</p><p>a</p>");
-        check(
-            concat!(
-                r"{\rtf1{\stylesheet{\s2 Quote;}{\s3 Source Code;}}\pard\s2 a\par b\par",
-                r"\pard\s3 if x:\par\par  {\b y}\par\pard c\par}"
-            ),
-            "<blockquote><p>a</p><p>b</p></blockquote><pre><code>if x: <strong>y</strong></code></pre><p>c</p>",
-        );
-        check(
-            r"{\rtf1{\stylesheet{\s2 Title;}}\pard\s2 Birds\par\pard 10{\b\super 6}{\sub n}\super +\nosupersub x\par}",
-            "<h1>Birds</h1><p>10<strong><sup>6</sup></strong><sub>n</sub><sup>+</sup>x</p>",
-        );
-    }
-
-    #[test]
-    fn document_properties_are_kept() {
-        let document = read(br"{\rtf1{\info{\title My {\b title}}{\author A. B.}}x}").unwrap();
-        assert_eq!(
-            document.properties,
-            [("title", "My title"), ("author", "A. B.")].map(|(a, b)| (a.to_owned(), b.to_owned()))
-        );
-    }
-
-    #[test]
-    fn broken_files_are_read_without_panic() {
-        for rtf in [
-            "{\\rtf1", "{\\rtf1}}}}", "{\\rtf1 \\u55357?", "{\\rtf1 \\bin99999 x", "{\\rtf1{\\footnote a",
-        ] {
-            assert!(read(rtf.as_bytes()).is_ok(), "{rtf}");
-        }
-        let deep = format!("{{\\rtf1{}x\\par", "{".repeat(100_000));
-        assert!(read(deep.as_bytes()).is_ok());
-        assert!(read(b"no").is_err());
     }
 }

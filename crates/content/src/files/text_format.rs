@@ -7,6 +7,7 @@ pub(super) struct TextFormat {
     pub(super) italic: bool,
     pub(super) struck: bool,
     pub(super) script: Script,
+    pub(super) code: bool,
 }
 
 /// Position of text relative to its line.
@@ -27,7 +28,23 @@ impl TextFormat {
             ("del", self.struck),
             ("sup", self.script == Script::Super),
             ("sub", self.script == Script::Sub),
+            ("code", self.code),
         ];
         tags.into_iter().filter_map(|(tag, on)| on.then_some(tag))
+    }
+
+    /// Returns this formatting with another one added.
+    pub(super) fn with(self, other: TextFormat) -> TextFormat {
+        let script = match other.script {
+            Script::Normal => self.script,
+            script => script,
+        };
+        TextFormat {
+            bold: self.bold || other.bold,
+            italic: self.italic || other.italic,
+            struck: self.struck || other.struck,
+            script,
+            code: self.code || other.code,
+        }
     }
 }

@@ -117,6 +117,7 @@ impl Styles {
             italic: resolve(|style| style.italic),
             struck: resolve(|style| style.struck),
             script: script.unwrap_or_default(),
+            code: false,
         }
     }
 

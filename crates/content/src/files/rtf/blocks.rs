@@ -51,6 +51,15 @@ impl Blocks {
         self.html.open(tag).raw(line).close(tag);
     }
 
+    /// Adds the blocks of another story.
+    pub(super) fn add(&mut self, html: &str) {
+        if !html.is_empty() {
+            self.end_table();
+            self.end_lists(0);
+            self.html.raw(html);
+        }
+    }
+
     /// Adds a paragraph of a quote.
     pub(super) fn quote(&mut self, line: &str) {
         self.end_lists(0);
@@ -68,7 +77,9 @@ impl Blocks {
         let continues = self.html.remove_end(END);
         // The parser drops one line break at the start of `pre`.
         self.html.raw(if continues { "\n" } else { "<pre><code>\n" });
-        self.html.raw(&line.replace("<br>", "\n")).raw(END);
+        let line = line.replace("<br>", "\n");
+        let line = line.replace("<code>", "").replace("</code>", "");
+        self.html.raw(&line).raw(END);
     }
 
     /// Adds an item of a list. A numbered one has a number, with which a list starts.
@@ -125,7 +136,7 @@ impl Blocks {
     pub(super) fn cell(&mut self, content: &str) {
         if self.cells.len() < limits::TABLE_COLUMNS {
             self.cells.push(Cell {
-                content: content.trim_end_matches("<br>").to_owned(),
+                content: content.to_owned(),
                 at: CellDefinition::default(),
             });
         }
@@ -193,11 +204,10 @@ impl Blocks {
         self.html.close("table");
     }
 
-    /// Returns the HTML, with the footnotes at the end.
-    pub(super) fn into_html(mut self, mut notes: Markup) -> String {
+    /// Returns the HTML.
+    pub(super) fn into_html(mut self) -> String {
         self.end_table();
         self.end_lists(0);
-        self.html.footnotes(&mut notes);
         self.html.into_html()
     }
 }

@@ -64,6 +64,7 @@ fn headings_scripts_code_and_hidden_text_of_an_opendocument_text_are_recognized_
         ),
         format!("<text:p>Call {}</text:p>", text("Verbatim_20_Char", "wade()")),
         "<text:p text:style-name=\"T3\">hidden</text:p>".to_owned(),
+        "<text:section text:display=\"none\"><text:p>hidden</text:p></text:section>".to_owned(),
     ];
     check(
         FileType::Odt,

@@ -239,6 +239,7 @@ impl<'a> Writer<'a> {
         let class = attributes.find("presentation:class").unwrap_or_default();
         let is_hidden = |style| matches!(name, "text:p" | "text:span") && self.styles.is_hidden(style);
         SKIPPED.contains(&name)
+            || (name == "text:section" && attributes.find("text:display") == Some("none"))
             || (matches!(name, "svg:title" | "svg:desc") && self.frames.is_empty())
             || attributes.find("text:style-name").is_some_and(is_hidden)
             || SKIPPED_CLASSES.contains(&class)

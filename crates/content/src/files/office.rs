@@ -11,6 +11,7 @@ mod lists;
 mod long_sheets;
 mod new_lists;
 mod old_document;
+mod old_headings;
 mod old_hidden_text;
 mod old_lists;
 mod old_styles;
@@ -69,6 +70,9 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
     let mut ir = document.to_ir();
+    if document.as_doc().is_some() {
+        old_headings::remove_guessed(body, &mut ir);
+    }
     if let Some(workbook) = document.as_xls() {
         has_hidden_cells = old_workbook::complete(body, workbook, &mut ir);
     }

@@ -3,11 +3,14 @@
 use std::io::Cursor;
 use std::ops::Range;
 
+use encoding_rs::{UTF_16LE, WINDOWS_1252};
 use office_oxide::cfb::{CfbHeader, CfbReader, MAX_REG_SECT};
 
 /// The stream with the text.
 const MAIN: &str = "WordDocument";
-/// Places in the file information block (section 2.5): offset and length of the tables of paragraphs and pieces of text.
+/// Places in the file information block (section 2.5): length of the main text; offset and length of the tables of
+/// paragraphs and pieces of text.
+const TEXT_LENGTH: usize = 0x4C;
 const PARAGRAPHS: usize = 0x102;
 const PIECES: usize = 0x1A2;
 /// Size of a page of properties (sections 2.9.85 and 2.9.33).
@@ -85,6 +88,18 @@ impl OldDocument {
     /// Returns the table whose offset and length are in the file information block.
     pub(super) fn table(&self, place: usize) -> Option<&[u8]> {
         self.tables_from(place)?.get(..self.number(place + 4)?)
+    }
+
+    /// Returns the number of characters of the main text.
+    pub(super) fn text_length(&self) -> Option<usize> {
+        self.number(TEXT_LENGTH)
+    }
+
+    /// Returns a text by its place in the main stream and the bytes per character.
+    pub(super) fn text(&self, bytes: Range<usize>, size: usize) -> Option<String> {
+        let encoding = if size == 1 { WINDOWS_1252 } else { UTF_16LE };
+        let (text, _) = encoding.decode_without_bom_handling(self.main.get(bytes)?);
+        Some(text.into_owned())
     }
 
     /// Returns the pieces of the text up to this number of characters (section 2.8.35).

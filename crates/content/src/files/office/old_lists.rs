@@ -7,8 +7,7 @@ use super::lists::{Counter, DocumentPlaces, MAX_LEVEL, Place, Places};
 use super::old_document::{OldDocument, properties, u16_at, u32_at};
 use super::old_styles::{OUTLINE_LEVEL, OldStyles, TEXT_LEVEL};
 
-/// Places in the file information block (section 2.5): length of the main text; offsets of lists and uses of lists.
-const TEXT_LENGTH: usize = 0x4C;
+/// Places in the file information block (section 2.5): offsets of lists and uses of lists.
 const LISTS: usize = 0x2E2;
 const LIST_USES: usize = 0x2EA;
 /// Number formats without numbers: bullets and nothing (section 2.9.191).
@@ -23,7 +22,7 @@ pub(super) fn places(body: &[u8]) -> Option<DocumentPlaces> {
     let paragraphs = document.paragraphs()?;
     let mut numbers = Counter::default();
     let mut items = Vec::new();
-    for piece in document.pieces(document.number(TEXT_LENGTH)?)? {
+    for piece in document.pieces(document.text_length()?)? {
         let bytes = piece.bytes;
         let from = paragraphs.partition_point(|paragraph| paragraph.bytes.end <= bytes.start);
         let inside = paragraphs[from..]

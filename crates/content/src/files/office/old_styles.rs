@@ -12,6 +12,8 @@ pub(super) const TEXT_LEVEL: u8 = 9;
 /// Kinds of styles (section 2.9.260).
 const OF_PARAGRAPHS: u16 = 1;
 const OF_CHARACTERS: u16 = 2;
+/// The number of the style of titles (section 2.9.260).
+const TITLE: u16 = 0x3E;
 /// Maximum number of ancestors of a style.
 const PARENTS: usize = 16;
 
@@ -21,6 +23,7 @@ struct Style {
     parent: Option<u16>,
     is_hidden: Option<bool>,
     is_heading: Option<bool>,
+    is_title: bool,
 }
 
 /// The styles of a document.
@@ -58,6 +61,11 @@ impl OldStyles {
         self.chain(style).find_map(|style| style.is_heading) == Some(true)
     }
 
+    /// Returns whether a style is that of the title of a document.
+    pub(super) fn is_title(&self, style: u16) -> bool {
+        self.chain(style).any(|style| style.is_title)
+    }
+
     /// Returns a style and its ancestors.
     fn chain(&self, style: u16) -> impl Iterator<Item = &Style> {
         let find = |style: u16| self.0.get(usize::from(style));
@@ -76,6 +84,7 @@ impl Style {
         let name: String = name.map(|unit| char::from(unit[0])).collect();
         let mut read = Self {
             parent: (parent != 0x0FFF).then_some(parent),
+            is_title: number == TITLE || name.eq_ignore_ascii_case("title"),
             ..Self::default()
         };
         let mut outline_level = None;

@@ -262,6 +262,7 @@ mod tests {
         for row in ["<row r=\"3\"/>", "<row r=\"3\"></row>", ""] {
             assert_eq!(rows(&format!("{hidden}{row}")), visible_row);
         }
+        assert!(rows(&format!("{hidden}<row r=\"0\"></row>")).contains("<v>1</v>"));
         let below = "<row r=\"7\"><c r=\"A7\"/></row>";
         assert_eq!(rows(&format!("{hidden}{below}")), format!("{visible_row}{below}"));
     }

@@ -215,7 +215,7 @@ impl Writer {
         if note
             .marker
             .as_deref()
-            .is_some_and(|marker| marker.starts_with("Comment"))
+            .is_some_and(|marker| marker.to_ascii_lowercase().starts_with("comment"))
         {
             return;
         }
@@ -425,6 +425,27 @@ fn is_link(address: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_are_not_notes() {
+        let mut writer = Writer::default();
+        for marker in ["Comment (A)", "comment", "note"] {
+            let text = vec![InlineContent::Text(TextSpan::plain(marker))];
+            let content = vec![Element::Paragraph(Paragraph {
+                content: text,
+                ..Paragraph::default()
+            })];
+            let note = Note {
+                id: 1,
+                content,
+                marker: Some(marker.to_owned()),
+                author: None,
+            };
+            writer.note("en", &note);
+        }
+        let expected = "<li id=\"en1\"><p>note</p>\n</li>\n";
+        assert_eq!(writer.notes.into_html(), expected);
+    }
 
     #[test]
     fn references_are_numbered_in_their_order() {

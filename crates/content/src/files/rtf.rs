@@ -252,7 +252,7 @@ impl Reader {
             "clmrg" => self.story.blocks.next_cell().continues_before = true,
             "clvmrg" => self.story.blocks.next_cell().continues_above = true,
             "cellx" => self.story.blocks.define_cell(number.unwrap_or(0)),
-            // That of a list marker is not the paragraph.
+            // A list marker has properties of its own.
             "pard" if self.group.destination != Destination::ListMarker => {
                 self.story.paragraph = Paragraph::default();
             }

@@ -193,7 +193,7 @@ impl Writer<'_> {
             return;
         };
         let mut row = std::mem::take(&mut sheet.row);
-        // Of a hidden row nothing was added.
+        // A hidden row has no cells here.
         let is_unused =
             |(spans, content): &mut (String, String)| content.is_empty() && !spans.contains("rowspan");
         while row.pop_if(is_unused).is_some() {}

@@ -86,7 +86,7 @@ pub(crate) const SESSIONS_LISTED: u32 = 1_000;
 pub(crate) const PROFILES_PER_TEAM: u32 = 1_000;
 /// Runs of one thread of agents.
 pub(crate) const THREAD_RUNS: u64 = 100;
-/// Step of the clock back that makes events due whose time is in the future, in ms.
+/// Step of the clock back after which events, checks and hosts do not wait for times that were set before it, in ms.
 pub(crate) const CLOCK_STEP_MS: u64 = 60_000;
 /// How long feedback is kept, in ms.
 pub(crate) const FEEDBACK_MS: u64 = 365 * 24 * 3_600_000;

@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_waiting_urls.sql"),
     include_str!("migrations/0010_driven_jobs.sql"),
     include_str!("migrations/0011_secret_key.sql"),
+    include_str!("migrations/0012_clock_steps.sql"),
 ];
 /// The oldest schema version whose server can run on the newest schema: earlier ones cannot decrypt.
 const OLDEST_COMPATIBLE: u64 = 11;

@@ -93,15 +93,19 @@ impl Postgres {
     pub(crate) async fn reserve_start(&self, host: String, delay: Duration) -> Result<Duration, StoreError> {
         let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
         let row = query(
-            "INSERT INTO harvestman.host AS old (host, next_at)
-             VALUES ($1, harvestman.clock($2) + $3)
+            "INSERT INTO harvestman.host AS old (host, next_at, set_at)
+             VALUES ($1, harvestman.clock($2) + $3, harvestman.clock($2))
              ON CONFLICT (host) DO UPDATE SET
-                next_at = greatest(old.next_at, old.paused_until, harvestman.clock($2)) + $3
-             RETURNING greatest(next_at - $3 - harvestman.clock($2), 0) AS wait_ms",
+                next_at = CASE WHEN old.set_at - excluded.set_at > $4 THEN excluded.next_at
+                    ELSE greatest(old.next_at, old.paused_until, excluded.set_at) + $3 END,
+                paused_until = CASE WHEN old.set_at - excluded.set_at > $4 THEN 0 ELSE old.paused_until END,
+                set_at = excluded.set_at
+             RETURNING greatest(next_at - $3 - set_at, 0) AS wait_ms",
         )
         .bind_all(params![host, clock()])
         // Nodes start late by the time of a round trip, which differs between nodes.
         .bind(delay_ms.saturating_add(limits::HOST_START_SLACK_MS))
+        .bind(limits::CLOCK_STEP_MS)
         .fetch_one(&self.pool.connection().await?)
         .await?;
         row.count("wait_ms").map(Duration::from_millis)
@@ -110,11 +114,15 @@ impl Postgres {
     pub(crate) async fn pause_host(&self, host: String, pause: Duration) -> Result<(), StoreError> {
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         query(
-            "INSERT INTO harvestman.host AS old (host, next_at, paused_until)
-             VALUES ($1, 0, harvestman.clock($2) + $3)
-             ON CONFLICT (host) DO UPDATE SET paused_until = greatest(old.paused_until, excluded.paused_until)",
+            "INSERT INTO harvestman.host AS old (host, next_at, paused_until, set_at)
+             VALUES ($1, 0, harvestman.clock($2) + $3, harvestman.clock($2))
+             ON CONFLICT (host) DO UPDATE SET
+                next_at = CASE WHEN old.set_at - excluded.set_at > $4 THEN 0 ELSE old.next_at END,
+                paused_until = CASE WHEN old.set_at - excluded.set_at > $4 THEN excluded.paused_until
+                    ELSE greatest(old.paused_until, excluded.paused_until) END,
+                set_at = excluded.set_at",
         )
-        .bind_all(params![host, clock(), pause_ms])
+        .bind_all(params![host, clock(), pause_ms, limits::CLOCK_STEP_MS])
         .run(&self.pool.connection().await?)
         .await
     }
@@ -122,9 +130,10 @@ impl Postgres {
     pub(crate) async fn paused_hosts(&self) -> Result<Vec<(String, Duration)>, StoreError> {
         let rows = query(
             "SELECT host, paused_until - harvestman.clock($1) AS left_ms FROM harvestman.host
-             WHERE paused_until > harvestman.clock($1) ORDER BY paused_until DESC LIMIT $2",
+             WHERE paused_until > harvestman.clock($1) AND set_at <= harvestman.clock($1) + $3
+             ORDER BY paused_until DESC LIMIT $2",
         )
-        .bind_all(params![clock(), limits::PAUSED_HOSTS])
+        .bind_all(params![clock(), limits::PAUSED_HOSTS, limits::CLOCK_STEP_MS])
         .fetch_all(&self.pool.connection().await?)
         .await?;
         rows.iter()

@@ -271,10 +271,10 @@ async fn start(
     let (job, monitor) = (&check.job, check.monitor);
     let statement = match check.due {
         Some((due, next)) => statement!(
-            "UPDATE harvestman.monitor SET next_run_at = $3
+            "UPDATE harvestman.monitor SET next_run_at = $3, scheduled_at = harvestman.clock($4)
              WHERE id = $1 AND status = 'active' AND next_run_at = $2 RETURNING check_id",
         )
-        .bind_all(params![monitor, due, next]),
+        .bind_all(params![monitor, due, next, job.created_at]),
         None => statement!(
             "SELECT check_id FROM harvestman.monitor WHERE id = $1 AND status <> 'deleted' FOR NO KEY UPDATE",
         )

@@ -8,10 +8,10 @@ use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::limits;
 use crate::sql::cache::delete_aged;
-use crate::sql::outbox::move_due_times;
 use crate::sql::zero_retention::{delete_some_of, erase_ended, mark_delivered, urls};
 use crate::sql::{
-    Connection, Database, Statement, Transaction, delete_rows, files, monitors, sessions, statement, uploads,
+    Connection, Database, Statement, Transaction, delete_rows, files, monitors, outbox, sessions, statement,
+    uploads,
 };
 use crate::value::params;
 
@@ -44,7 +44,12 @@ enum Step {
 
 /// See [`crate::Store::expire`].
 pub(crate) async fn expire(database: &impl Database, now: Timestamp) -> Result<u64, StoreError> {
-    let moved = database.transact(now, |transaction, now| Box::pin(move_due_times(transaction, now)));
+    let moved = database.transact(now, |transaction, now| {
+        Box::pin(async move {
+            outbox::move_due_times(transaction, now).await?;
+            monitors::move_due_times(transaction, now).await
+        })
+    });
     moved.await?;
     let mut deleted_jobs = 0;
     for _ in 0..limits::EXPIRY_STEPS {

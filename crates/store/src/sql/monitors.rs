@@ -26,8 +26,8 @@ impl<D: Database> Monitors for D {
                     .await?;
                 let created = statement!(
                     "INSERT INTO harvestman.monitor (id, team_id, key_id, status, request, base, next_run_at,
-                        created_at, updated_at)
-                     SELECT $1, $2, $3, 'active', $4, $5, $6, $7, $7 WHERE (SELECT count(*)
+                        scheduled_at, created_at, updated_at)
+                     SELECT $1, $2, $3, 'active', $4, $5, $6, harvestman.clock($7), $7, $7 WHERE (SELECT count(*)
                         FROM harvestman.monitor WHERE team_id = $2 AND status <> 'deleted') < $8",
                 )
                 .bind_all(params![
@@ -76,6 +76,7 @@ impl<D: Database> Monitors for D {
             Box::pin(async move {
                 let changed = statement!(
                     "UPDATE harvestman.monitor SET request = $4, next_run_at = $5,
+                        scheduled_at = CASE WHEN next_run_at = $5 THEN scheduled_at ELSE harvestman.clock($6) END,
                         updated_at = greatest($6, updated_at + 1),
                         status = CASE WHEN $5 IS NULL THEN 'paused' ELSE 'active' END
                      WHERE id = $1 AND team_id = $2 AND updated_at = $3 AND status <> 'deleted'",
@@ -153,7 +154,8 @@ impl<D: Database> Monitors for D {
         delay_ms: u64,
     ) -> Result<(), StoreError> {
         statement!(
-            "UPDATE harvestman.monitor SET next_run_at = harvestman.clock($3) + $4
+            "UPDATE harvestman.monitor
+             SET next_run_at = harvestman.clock($3) + $4, scheduled_at = harvestman.clock($3)
              WHERE id = $1 AND next_run_at = $2",
         )
         .bind_all(params![monitor.id, monitor.due, now, delay_ms])
@@ -244,6 +246,25 @@ pub(super) async fn pause(
     .execute(connection)
     .await?;
     Ok(paused == 1)
+}
+
+/// Makes some checks due that wait for a time in the future only because the clock has been set back.
+pub(super) async fn move_due_times(
+    connection: &mut impl Connection,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    statement!(
+        "UPDATE harvestman.monitor SET next_run_at = $1, scheduled_at = $1
+         WHERE id IN (SELECT id FROM harvestman.monitor WHERE next_run_at > $1 AND scheduled_at > $2
+            LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED)",
+    )
+    .bind_all(params![
+        now,
+        now.0.saturating_add(limits::CLOCK_STEP_MS),
+        limits::EXPIRY_ROWS
+    ])
+    .run(connection)
+    .await
 }
 
 /// Deletes a part of a deleted monitor whose checks are gone, its row last. Returns false if there is none.

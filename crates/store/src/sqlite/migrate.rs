@@ -38,6 +38,7 @@ pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0027_driven_jobs.sql"),
     include_str!("migrations/0028_page_text_waiting.sql"),
     include_str!("migrations/0029_secret_key.sql"),
+    include_str!("migrations/0030_clock_steps.sql"),
 ];
 
 /// Fails when a newer server has written the file.

@@ -186,6 +186,18 @@ async fn limits_hold_over_all_nodes_on_postgresql() {
         paused[0].0 == "http://b.test" && paused[0].1 > delay * 3,
         "{paused:?}"
     );
+    // The clock of the database has been set back.
+    run_sql(
+        folder.name(),
+        "UPDATE harvestman.host SET next_at = next_at + 3600000, paused_until = paused_until + 3600000,
+            set_at = set_at + 3600000",
+    );
+    assert_eq!(shared[1].paused_hosts().await.unwrap(), []);
+    for host in ["http://a.test", "http://b.test"] {
+        assert_eq!(wait(0, host).await, Duration::ZERO);
+        let second = wait(1, host).await;
+        assert!(second > delay / 2 && second < delay * 2, "{second:?}");
+    }
 
     // What a node held is free once it has ended.
     stores[0].close().await.unwrap();

@@ -83,6 +83,7 @@ async fn run_story(store: &Store) {
     chapters_of_retention::urls_and_errors_are_deleted_after_the_last_document(store).await;
     chapters_of_monitors::monitors_are_limited_changed_and_listed_per_team(store).await;
     chapters_of_monitors::a_due_check_starts_and_ends_once(store).await;
+    chapters_of_monitors::checks_do_not_wait_for_a_clock_that_was_set_back(store).await;
     chapters_of_monitors::a_check_knows_the_pages_that_are_missing(store).await;
     chapters_of_monitors::feedback_is_stored_once_per_request(store).await;
     chapters_of_reading::expired_jobs_are_deleted_but_not_their_ledger(store).await;

@@ -241,6 +241,27 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     assert_eq!(store.delete_monitor(team, id, NOW).await.unwrap(), Some(vec![]));
 }
 
+pub(crate) async fn checks_do_not_wait_for_a_clock_that_was_set_back(store: &Store) {
+    let team = store.ensure_team("clocks").await.unwrap();
+    let id = monitor(store, team).await;
+    let ahead = NewCheck {
+        job: NewJob {
+            created_at: later(3_600_000),
+            ..new_job(team, JobKind::Monitor, 0)
+        },
+        due: Some((later(1000), Some(later(3_601_000)))),
+        ..check(team, id, true)
+    };
+    assert_eq!(store.start_check(&ahead).await, Ok(StartOutcome::Started));
+    assert_eq!(store.due_monitors(NOW, 10).await.unwrap(), []);
+    store.expire(NOW).await.unwrap();
+    assert_eq!(
+        store.due_monitors(NOW, 10).await.unwrap(),
+        [DueMonitor { id, team, due: NOW }]
+    );
+    store.delete_monitor(team, id, NOW).await.unwrap();
+}
+
 pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
     let team = store.ensure_team("missing").await.unwrap();
     let id = monitor(store, team).await;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, BodyDataStream, Bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use futures_util::StreamExt;
@@ -49,7 +49,7 @@ pub(crate) fn without_byte_order_mark(json: Bytes) -> Bytes {
 /// Reads a body of at most `most` bytes.
 ///
 /// # Errors
-/// 413 for a larger body, 408 when no data arrive for `silence`, 400 for a body that ends early.
+/// 413 for a larger body without reading the rest, 408 when no data arrive for `silence`, 400 for a body that ends early.
 pub(crate) async fn read(
     headers: &HeaderMap,
     body: Body,
@@ -59,10 +59,10 @@ pub(crate) async fn read(
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    let mut stream = body.into_data_stream();
     if announced.is_some_and(|length| length > most as u64) {
-        return Err(too_large(stream, most).await);
+        return Err(too_large(most));
     }
+    let mut stream = body.into_data_stream();
     let mut body = Vec::with_capacity(announced.unwrap_or(0).min(64 * 1024) as usize);
     loop {
         let part = timeout(silence, stream.next()).await.map_err(|_| {
@@ -76,25 +76,14 @@ pub(crate) async fn read(
                 return Err(Failure::bad_request(message));
             }
             Some(Ok(part)) if body.len() + part.len() > most => {
-                return Err(too_large(stream, most).await);
+                return Err(too_large(most));
             }
             Some(Ok(part)) => body.extend_from_slice(&part),
         }
     }
 }
 
-/// Drains a part of the body: a client that is still sending would not see the response otherwise.
-async fn too_large(mut rest: BodyDataStream, most: usize) -> Failure {
-    let drain = async {
-        let mut drained = 0;
-        while let Some(Ok(part)) = rest.next().await {
-            drained += part.len();
-            if drained > limits::DRAIN_BYTES {
-                break;
-            }
-        }
-    };
-    let _ = timeout(limits::DRAIN_TIME, drain).await;
+fn too_large(most: usize) -> Failure {
     let message = format!("the request body is larger than {most} bytes");
     Failure::new(ErrorCode::PayloadTooLarge, message)
 }

@@ -22,8 +22,8 @@ pub const UPLOAD_RETRY_AFTER_S: u32 = 5;
 pub const SESSION_FILES: usize = 100;
 /// Time limit for receiving an upload.
 pub const UPLOAD_TIME: Duration = Duration::from_secs(300);
-/// Bytes of a body above [`BODY_BYTES`] that are read and discarded, so that the client sees the response instead of
-/// a connection reset.
+/// Bytes of a request that are read and discarded after the response, so that the client sees it instead of a
+/// connection reset.
 pub const DRAIN_BYTES: usize = 64 * 1024 * 1024;
 /// Time limit for discarding them.
 pub const DRAIN_TIME: Duration = Duration::from_secs(5);

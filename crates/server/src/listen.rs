@@ -32,7 +32,7 @@ mod tracked;
 
 use activity::{Activity, TimeoutReason};
 use error_response::raw_response;
-use tracked::{TrackedBody, TrackedStream};
+use tracked::{RequestBody, TrackedBody, TrackedStream};
 
 /// Network address of the client; in the request's extensions.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +136,7 @@ impl Connection {
             let activity = activity.clone();
             move |request: Request<Incoming>| {
                 activity.request_started();
-                let mut request = request.map(Body::new);
+                let mut request = request.map(|body| Body::new(RequestBody::new(body, activity.clone())));
                 request.extensions_mut().insert(Peer(peer));
                 let activity = activity.clone();
                 router.clone().oneshot(request).map(move |response| {
@@ -160,11 +160,12 @@ impl Connection {
         let reason = loop {
             tokio::select! {
                 result = connection.as_mut() => {
+                    let is_malformed = result.as_ref().is_err_and(hyper::Error::is_parse);
                     if let Err(error) = result {
                         tracing::debug!(%error, "connection ended early");
-                        if error.is_parse() {
-                            let _ = tokio::time::timeout(limits::REFUSAL_TIME, drain(&stream)).await;
-                        }
+                    }
+                    if is_malformed || activity.has_unread_body() {
+                        let _ = tokio::time::timeout(limits::DRAIN_TIME, drain(&stream)).await;
                     }
                     return;
                 }
@@ -188,11 +189,13 @@ impl Connection {
 /// Reads and discards the rest of the request, so that the client sees the response instead of a connection reset.
 async fn drain(stream: &TcpStream) {
     let mut bytes = [0; 4096];
-    while stream.readable().await.is_ok() {
+    let mut drained = 0;
+    while drained < limits::DRAIN_BYTES && stream.readable().await.is_ok() {
         match stream.try_read(&mut bytes) {
             Ok(0) => return,
             Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => return,
-            Ok(_) | Err(_) => {}
+            Ok(count) => drained += count,
+            Err(_) => {}
         }
     }
 }

@@ -33,6 +33,8 @@ struct State {
     head_since: Option<Instant>,
     /// Start of the time in which the client reads nothing.
     blocked_since: Option<Instant>,
+    /// Whether the body of the request was not read to its end.
+    has_unread_body: bool,
 }
 
 impl Activity {
@@ -43,6 +45,7 @@ impl Activity {
             idle_since: Instant::now(),
             head_since: None,
             blocked_since: None,
+            has_unread_body: false,
         }))
     }
 
@@ -58,6 +61,16 @@ impl Activity {
         state.fresh = false;
         state.in_progress = true;
         state.head_since = None;
+        state.has_unread_body = false;
+    }
+
+    pub(super) fn body_dropped_early(&self) {
+        self.0.lock().has_unread_body = true;
+    }
+
+    /// Returns whether the body of the last request was not read to its end.
+    pub(super) fn has_unread_body(&self) -> bool {
+        self.0.lock().has_unread_body
     }
 
     pub(super) fn response_finished(&self) {

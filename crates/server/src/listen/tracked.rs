@@ -1,4 +1,5 @@
-//! Wrappers around the stream of a connection and the bodies of its responses that report to [`Activity`].
+//! Wrappers around the stream of a connection and the bodies of its requests and responses that report to
+//! [`Activity`].
 
 use std::io;
 use std::pin::Pin;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use axum::body::{Body, Bytes};
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
@@ -153,6 +154,53 @@ impl AsyncWrite for TrackedStream {
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(socket2::SockRef::from(&*self.stream).shutdown(std::net::Shutdown::Write))
+    }
+}
+
+/// Body of a request.
+pub(super) struct RequestBody {
+    body: Incoming,
+    has_ended: bool,
+    activity: Arc<Activity>,
+}
+
+impl RequestBody {
+    pub(super) fn new(body: Incoming, activity: Arc<Activity>) -> Self {
+        Self {
+            body,
+            has_ended: false,
+            activity,
+        }
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        if !self.has_ended && !self.body.is_end_stream() {
+            self.activity.body_dropped_early();
+        }
+    }
+}
+
+impl HttpBody for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        self.has_ended |= frame.is_none();
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

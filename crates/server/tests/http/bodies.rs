@@ -1,5 +1,7 @@
 //! Request bodies: size, content coding, content type, timeouts.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -43,6 +45,28 @@ async fn a_body_above_the_limit_is_refused() {
         let refused = send(LIMIT + 1).await;
         refused.is_error(413, "PAYLOAD_TOO_LARGE");
         assert_eq!(refused.header("connection"), "close");
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_body_above_the_limit_is_read_in_vain() {
+    let app = TestApp::start().await;
+    for (announced, most) in [(Some(LIMIT + 1), 0), (None, LIMIT + 64 * 1024)] {
+        let read = Arc::new(AtomicUsize::new(0));
+        let parts = stream::repeat(Bytes::from_static(&[b' '; 64 * 1024])).map({
+            let read = read.clone();
+            move |part| {
+                read.fetch_add(part.len(), Ordering::Relaxed);
+                Ok::<_, std::io::Error>(part)
+            }
+        });
+        let mut request = app.request(Method::POST, "/v2/scrape");
+        if let Some(size) = announced {
+            request = request.header("content-length", size);
+        }
+        let refused = app.send(request, Body::from_stream(parts)).await;
+        refused.is_error(413, "PAYLOAD_TOO_LARGE");
+        assert_eq!(read.load(Ordering::Relaxed), most);
     }
 }
 

@@ -180,3 +180,27 @@ async fn a_malformed_head_gets_a_json_error() {
     stream.write_all(b"NONSENSE\r\n\r\n").await.unwrap();
     assert!(rest(&mut stream).await.contains("\"code\":\"BAD_REQUEST\""));
 }
+
+#[tokio::test]
+async fn a_client_that_sends_a_body_above_the_limit_reads_the_413() {
+    let app = TestApp::start().await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
+    let size = 20 * 1024 * 1024;
+    let key = &app.key;
+    let head = format!(
+        "POST /v2/crawl HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {key}\r\ncontent-length: {size}\r\n\r\n"
+    );
+    for sent in [0, size] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream.write_all(&vec![b' '; sent]).await.unwrap();
+        let response = rest(&mut stream).await;
+        assert!(
+            response.starts_with("HTTP/1.1 413 Payload Too Large\r\n"),
+            "{response}"
+        );
+        assert!(response.contains("connection: close"), "{response}");
+        assert!(response.contains("\"code\":\"PAYLOAD_TOO_LARGE\""), "{response}");
+        let _ = stream.write_all(&vec![b' '; size - sent]).await;
+    }
+}

@@ -116,6 +116,19 @@ fn an_image_with_an_error_status_is_a_document() {
 }
 
 #[test]
+fn the_error_of_an_image_names_its_type_and_what_reads_it() {
+    let url = Url::parse("https://a.test/logo").unwrap();
+    let page = page(&url, Some("text/html"), b"\x89PNG\r\n\x1a\n");
+    let id = "018f2f9e-0000-7000-8000-000000000001".parse().unwrap();
+    let error = render(&page, &ScrapeOptions::default(), id).unwrap_err();
+    assert_eq!(
+        error.message,
+        "The target is an image of the type `png` with the content type `text/html`; to read the text on it, \
+         add `image` to `parsers`."
+    );
+}
+
+#[test]
 fn an_empty_body_yields_empty_texts() {
     let options = json!({"formats": ["markdown", "html", "rawHtml"]});
     for content_type in ["text/html", "text/plain", "application/x-unknown"] {

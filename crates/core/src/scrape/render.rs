@@ -242,15 +242,18 @@ pub(super) fn raw_base64(page: &RawPage<'_>, options: &ScrapeOptions) -> Option<
 }
 
 fn unsupported(page: &RawPage<'_>) -> ApiError {
-    let kind = page.content_type.unwrap_or("unknown");
-    let hint = match page.kind() {
-        Kind::File(file) if file.is_image() => " without `image` in `parsers`",
-        _ => "",
+    let content_type = page.content_type.unwrap_or("unknown");
+    let message = match page.kind() {
+        Kind::File(file) if file.is_image() => format!(
+            "The target is an image of the type `{}` with the content type `{content_type}`; to read the text on it, \
+             add `image` to `parsers`.",
+            file.name()
+        ),
+        _ => format!(
+            "The target has the content type `{content_type}`, which this server cannot convert to text."
+        ),
     };
-    ApiError::new(
-        ErrorCode::UnsupportedFile,
-        format!("The target has the content type `{kind}`, which this server cannot convert to text{hint}."),
-    )
+    ApiError::new(ErrorCode::UnsupportedFile, message)
 }
 
 /// Sets the metadata about the fetch.

@@ -249,9 +249,11 @@ impl Scraper {
         if let Some(ages) = cache::wanted_ages(options) {
             let share = timeout_at(deadline, self.copies.take_one(cache.team())).await;
             let _share = share.map_err(|_| ScrapeFailure::timeout())?;
+            // Failed reads would soon use up the attempts of a page of a job.
+            let waits = options.cache_only() || target.turn.is_of_job();
             for url in std::iter::once(target.url).chain(target.fallback) {
                 let key = CacheKey::of_page(url, options);
-                let copy = timeout_at(deadline, cache.copy(key, ages, options.cache_only())).await;
+                let copy = timeout_at(deadline, cache.copy(key, ages, waits)).await;
                 if let Some(response) = copy.map_err(|_| ScrapeFailure::timeout())?? {
                     let conversion = target.conversion(url);
                     let mut scraped = self.render(conversion, response, deadline).await?;

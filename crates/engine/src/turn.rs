@@ -98,6 +98,11 @@ impl Turn {
         self.owner
     }
 
+    /// Returns whether a job queued the page, and tries it again if it fails.
+    pub(crate) fn is_of_job(&self) -> bool {
+        matches!(self.source, Source::Job(..))
+    }
+
     /// Waits for a browser slot while `bytes` of the page stay in memory. Returns the page's deadline, which
     /// a wait within a job extends.
     ///

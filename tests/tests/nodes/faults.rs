@@ -128,6 +128,24 @@ async fn a_cached_sitemap_counts_even_if_its_connection_breaks_on_postgresql() {
     assert_exact(&wait(&server, &id).await, 2);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_waits_while_the_cache_cannot_be_read_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let client = connect(&database).await;
+    lock(&client, "harvestman.cached_page").await;
+    let id = server
+        .crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
+        .await;
+    // More often than a page is tried.
+    for _ in 0..4 {
+        break_waiting(&client, "harvestman.cached_page").await;
+    }
+    client.batch_execute("COMMIT").await.unwrap();
+    assert_exact(&wait(&server, &id).await, 1);
+}
+
 /// Runs an extract whose connection breaks when it first reads pages of the cache. Returns its final status.
 async fn extract_with_broken_connection(
     server: &TestServer,

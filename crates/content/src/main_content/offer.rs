@@ -167,7 +167,7 @@ pub(super) fn restore_list(
         .filter(|&at| probabilities[at] >= cut)
         .map(words)
         .sum();
-    if found >= MIN_GOODS && priced * 2 > all_prices && (kind != PageKind::Article || listed > kept) {
+    if found >= MIN_GOODS && priced * 2 > all_prices && (kind != PageKind::Article || listed * 2 > kept) {
         for at in goods {
             probabilities[at] = probabilities[at].max(cut);
         }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::block::Block;
+use super::kind::PageKind;
 use super::link_target::{self, LinkTarget};
 use super::weights::TextWeights;
 use crate::hash::HashMap;
@@ -14,24 +15,31 @@ use crate::html::tag::Tag;
 const MIN_POSTS: usize = 3;
 /// Share of the linked text of a heading that leads to a post, in percent.
 const MIN_LINKED: u32 = 80;
-/// Minimum share of the page's prose in its posts, in percent.
-const MIN_PROSE: u64 = 60;
-/// Maximum share of one post in the prose of all, in percent.
+/// Minimum share of the posts in the prose and headings of the page, in percent.
+const MIN_SHARE: u64 = 60;
+/// Maximum share of one post in those of all posts, in percent.
 const MAX_LARGEST: u64 = 70;
 /// Maximum ancestors of a heading that are searched for its link and its post.
 const MAX_LEVELS: usize = 12;
 
 /// Keeps the paragraphs and the headings of all posts, on a page whose prose mostly stands in posts: elements next to each
-/// other, each with a heading that leads to another page of the site.
+/// other, each with a heading that leads to another page of the site. On an article, which may have teasers of others
+/// below it, only the headings of posts with kept text.
 pub(super) fn restore(
     dom: &Dom,
     host: &str,
+    kind: PageKind,
     weights: &TextWeights,
     blocks: &[Block],
     probabilities: &mut [i32],
     cut: i32,
 ) {
-    let posts = posts(dom, host, weights);
+    let is_prose = |block: &&Block| weights.is_paragraph(block.id) && !block.is_named_beside();
+    let prose = blocks
+        .iter()
+        .filter(is_prose)
+        .map(|block| u64::from(weights.own_text(block.id)));
+    let posts = posts(dom, host, weights, prose.sum());
     let post_around = |block: &Block| {
         let next = posts.partition_point(|&(post, _)| post <= block.id);
         next.checked_sub(1).filter(|&at| block.id < dom.end(posts[at].0))
@@ -39,23 +47,25 @@ pub(super) fn restore(
     let mut has_text = vec![false; posts.len()];
     for (block, probability) in blocks.iter().zip(&mut *probabilities) {
         if let Some(post) = post_around(block) {
-            if weights.is_paragraph(block.id) && !block.is_named_beside() {
+            if is_prose(&block) {
                 *probability = cut.max(*probability);
             }
             has_text[post] |= *probability >= cut;
         }
     }
+    let is_heading =
+        |block: &Block, post: usize| posts[post].1 == block.id && (has_text[post] || kind == PageKind::Other);
     for (block, probability) in blocks.iter().zip(probabilities) {
-        if post_around(block).is_some_and(|post| has_text[post] && posts[post].1 == block.id) {
+        if post_around(block).is_some_and(|post| is_heading(block, post)) {
             *probability = cut.max(*probability);
         }
     }
 }
 
-/// Returns the posts of a page that lists posts, each with its heading, in document order.
-fn posts(dom: &Dom, host: &str, weights: &TextWeights) -> Vec<(NodeId, NodeId)> {
+/// Returns the posts of a page that lists posts, each with its heading, in document order. `prose` is that of the page, in
+/// bytes.
+fn posts(dom: &Dom, host: &str, weights: &TextWeights, prose: u64) -> Vec<(NodeId, NodeId)> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let prose = |id: NodeId| u64::from(weights.prose[id as usize]);
     let is_post_heading = |&id: &NodeId| {
         dom.tag(id).heading_level().is_some()
             && weights.linked_percent(id) >= MIN_LINKED
@@ -78,9 +88,11 @@ fn posts(dom: &Dom, host: &str, weights: &TextWeights) -> Vec<(NodeId, NodeId)> 
     }
     let mut all_posts: Vec<(NodeId, NodeId)> = Vec::new();
     for posts in lists.into_values().filter(|posts| posts.len() >= MIN_POSTS) {
-        let of_posts = || posts.iter().map(|&(post, _)| prose(post));
-        let (all, largest) = (of_posts().sum::<u64>(), of_posts().max().unwrap_or(0));
-        if all * 100 >= prose(body).max(1) * MIN_PROSE && largest * 100 <= all * MAX_LARGEST {
+        let heading_text = |&(_, heading): &(NodeId, NodeId)| u64::from(weights.text[heading as usize]);
+        let text = |post: &(NodeId, NodeId)| u64::from(weights.prose[post.0 as usize]) + heading_text(post);
+        let (all, largest) = (posts.iter().map(text).sum::<u64>(), posts.iter().map(text).max());
+        let page = prose + posts.iter().map(heading_text).sum::<u64>();
+        if all * 100 >= page * MIN_SHARE && largest.unwrap_or(0) * 100 <= all * MAX_LARGEST {
             all_posts.extend(posts);
         }
     }
@@ -131,7 +143,15 @@ mod tests {
         };
         let chosen = |block: &Block| if start(block) == "Third" { 600 } else { 150 };
         let mut probabilities: Vec<i32> = blocks.iter().map(chosen).collect();
-        restore(&dom, "example.org", &weights, &blocks, &mut probabilities, 500);
+        restore(
+            &dom,
+            "example.org",
+            PageKind::Other,
+            &weights,
+            &blocks,
+            &mut probabilities,
+            500,
+        );
         let kept = blocks
             .iter()
             .zip(probabilities)

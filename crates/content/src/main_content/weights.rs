@@ -108,6 +108,11 @@ impl TextWeights {
         self.block[id as usize]
     }
 
+    /// Returns the bytes of text directly in a block.
+    pub(super) fn own_text(&self, id: NodeId) -> u32 {
+        self.own_text[id as usize]
+    }
+
     /// Returns true for a block whose own text is prose.
     pub(super) fn is_paragraph(&self, id: NodeId) -> bool {
         let (text, linked) = (self.own_text[id as usize], self.own_linked[id as usize]);

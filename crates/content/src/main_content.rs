@@ -125,8 +125,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         faq::restore(dom, kind, &blocks, &mut probabilities, cut);
     }
     if matches!(kind, PageKind::Article | PageKind::Other) {
-        let host = url.host_str().unwrap_or("");
-        post_list::restore(dom, host, kind, &weights, &blocks, &mut probabilities, cut);
+        post_list::restore(dom, url, kind, &weights, &blocks, &mut probabilities, cut);
         offer::restore_list(dom, kind, &weights, &blocks, &mut probabilities, cut);
     }
     recipe::restore(dom, &blocks, &mut probabilities, cut);

@@ -3,9 +3,12 @@
 
 use std::ops::Range;
 
+use url::Url;
+
 use super::block::Block;
 use super::kind::PageKind;
 use super::link_target::{self, LinkTarget};
+use super::technical;
 use super::weights::TextWeights;
 use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
@@ -17,8 +20,6 @@ const MIN_POSTS: usize = 3;
 const MIN_LINKED: u32 = 80;
 /// Minimum share of the posts in the prose and headings of the page, in percent.
 const MIN_SHARE: u64 = 60;
-/// Maximum share of one post in those of all posts, in percent.
-const MAX_LARGEST: u64 = 70;
 /// Maximum ancestors of a heading that are searched for its link and its post.
 const MAX_LEVELS: usize = 12;
 
@@ -27,19 +28,23 @@ const MAX_LEVELS: usize = 12;
 /// below it, only the headings of posts with kept text.
 pub(super) fn restore(
     dom: &Dom,
-    host: &str,
+    url: &Url,
     kind: PageKind,
     weights: &TextWeights,
     blocks: &[Block],
     probabilities: &mut [i32],
     cut: i32,
 ) {
-    let is_prose = |block: &&Block| weights.is_paragraph(block.id) && !block.is_named_beside();
+    let paragraphs = || blocks.iter().filter(|block| weights.is_paragraph(block.id));
+    // Where all paragraphs are in an element with such a name, it says nothing.
+    let names_matter = paragraphs().any(|block| !block.is_named_beside());
+    let is_prose =
+        |block: &&Block| weights.is_paragraph(block.id) && !(names_matter && block.is_named_beside());
     let prose = blocks
         .iter()
         .filter(is_prose)
         .map(|block| u64::from(weights.own_text(block.id)));
-    let posts = posts(dom, host, weights, prose.sum());
+    let posts = posts(dom, url, weights, prose.sum());
     let post_around = |block: &Block| {
         let next = posts.partition_point(|&(post, _)| post <= block.id);
         next.checked_sub(1).filter(|&at| block.id < dom.end(posts[at].0))
@@ -64,13 +69,24 @@ pub(super) fn restore(
 
 /// Returns the posts of a page that lists posts, each with its heading, in document order. `prose` is that of the page, in
 /// bytes.
-fn posts(dom: &Dom, host: &str, weights: &TextWeights, prose: u64) -> Vec<(NodeId, NodeId)> {
+fn posts(dom: &Dom, url: &Url, weights: &TextWeights, prose: u64) -> Vec<(NodeId, NodeId)> {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
+    let link_of = |heading: NodeId| {
+        let mut links = dom.below(heading).chain(dom.ancestors(heading).take(MAX_LEVELS));
+        links.find(|&id| dom.tag(id) == Tag::A && dom.attr(id, attr::HREF).is_some())
+    };
+    let leads_to_site = |link: NodeId| {
+        let href = dom.attr(link, attr::HREF).unwrap_or_default();
+        link_target::of(href, url.host_str().unwrap_or_default()) == LinkTarget::Site
+    };
     let is_post_heading = |&id: &NodeId| {
         dom.tag(id).heading_level().is_some()
             && weights.linked_percent(id) >= MIN_LINKED
-            && leads_to_site(dom, host, id)
+            && link_of(id).is_some_and(leads_to_site)
     };
+    // A page whose own heading is among them is one of the posts.
+    let is_own =
+        |&heading: &NodeId| link_of(heading).is_some_and(|link| technical::leads_to_itself(dom, url, link));
     let mut alike: HashMap<(Tag, usize), Vec<NodeId>> = HashMap::default();
     for id in dom.below(body).filter(is_post_heading) {
         alike
@@ -80,7 +96,10 @@ fn posts(dom: &Dom, host: &str, weights: &TextWeights, prose: u64) -> Vec<(NodeI
     }
     // By the element around them: the posts, each with its heading.
     let mut lists: HashMap<NodeId, Vec<(NodeId, NodeId)>> = HashMap::default();
-    for headings in alike.values().filter(|headings| headings.len() >= MIN_POSTS) {
+    for headings in alike.values() {
+        if headings.len() < MIN_POSTS || headings.iter().any(is_own) {
+            continue;
+        }
         for &heading in headings {
             let post = post_of(dom, body, headings, heading);
             lists.entry(dom.parent(post)).or_default().push((post, heading));
@@ -90,9 +109,9 @@ fn posts(dom: &Dom, host: &str, weights: &TextWeights, prose: u64) -> Vec<(NodeI
     for posts in lists.into_values().filter(|posts| posts.len() >= MIN_POSTS) {
         let heading_text = |&(_, heading): &(NodeId, NodeId)| u64::from(weights.text[heading as usize]);
         let text = |post: &(NodeId, NodeId)| u64::from(weights.prose[post.0 as usize]) + heading_text(post);
-        let (all, largest) = (posts.iter().map(text).sum::<u64>(), posts.iter().map(text).max());
+        let all: u64 = posts.iter().map(text).sum();
         let page = prose + posts.iter().map(heading_text).sum::<u64>();
-        if all * 100 >= page * MIN_SHARE && largest.unwrap_or(0) * 100 <= all * MAX_LARGEST {
+        if all * 100 >= page * MIN_SHARE {
             all_posts.extend(posts);
         }
     }
@@ -109,13 +128,6 @@ fn post_of(dom: &Dom, body: NodeId, headings: &[NodeId], heading: NodeId) -> Nod
         .take_while(|&up| up > body && count(up..dom.end(up)) == 1)
         .last()
         .unwrap_or(heading)
-}
-
-/// Returns true when the link in a heading or around it leads to a page of the site.
-fn leads_to_site(dom: &Dom, host: &str, heading: NodeId) -> bool {
-    let mut links = dom.below(heading).chain(dom.ancestors(heading).take(MAX_LEVELS));
-    let href = links.find_map(|id| dom.attr(id, attr::HREF).filter(|_| dom.tag(id) == Tag::A));
-    href.is_some_and(|href| link_target::of(href, host) == LinkTarget::Site)
 }
 
 #[cfg(test)]
@@ -145,7 +157,7 @@ mod tests {
         let mut probabilities: Vec<i32> = blocks.iter().map(chosen).collect();
         restore(
             &dom,
-            "example.org",
+            &Url::parse("https://example.org/posts").unwrap(),
             PageKind::Other,
             &weights,
             &blocks,
@@ -183,7 +195,14 @@ mod tests {
             kept(&format!("<article>{long}</article><div>{posts}</div>")),
             ["Third"]
         );
-        let elsewhere = posts.replace("/post", "https://example.com/post");
-        assert_eq!(kept(&format!("<div>{elsewhere}</div>")), ["Third"]);
+        for (other, reason) in [
+            ("https://example.com/post", "another site"),
+            ("/posts", "the page itself"),
+        ] {
+            let posts = posts.replace("/post", other);
+            assert_eq!(kept(&format!("<div>{posts}</div>")), ["Third"], "{reason}");
+        }
+        let beside = kept(&format!("<div class=sidebar><div>{posts}</div></div>"));
+        assert_eq!(beside.len(), 6, "{beside:?}");
     }
 }

@@ -157,7 +157,7 @@ impl PartTitles {
 }
 
 /// Returns true for a link to the page itself, not to a part of it.
-fn leads_to_itself(dom: &Dom, url: &Url, link: NodeId) -> bool {
+pub(super) fn leads_to_itself(dom: &Dom, url: &Url, link: NodeId) -> bool {
     if dom.attr(link, attr::ARIA_CURRENT) == Some("page") {
         return true;
     }

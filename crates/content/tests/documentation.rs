@@ -76,6 +76,21 @@ fn contents_that_do_not_list_the_page_are_kept() {
 }
 
 #[test]
+fn headings_that_link_to_the_page_are_no_list_of_pages() {
+    let implementor = |n: usize| {
+        format!(
+            "<section><h3>impl <a href=trait.Ship.html>Ship</a> for <a href=struct.Boat{n}.html>Boat{n}</a></h3></section>"
+        )
+    };
+    let implementors: String = (1..20).map(implementor).collect();
+    let found = markdown(
+        "https://docs.example.org/ships/trait.Ship.html",
+        &format!("<title>Ship</title><body><main><h1>Trait Ship</h1>TEXT<div>{implementors}</div></main>"),
+    );
+    assert!(found.contains("Boat7"), "{found}");
+}
+
+#[test]
 fn notes_on_members_are_kept_between_texts_of_a_reference() {
     let member = |name: &str| {
         format!(

@@ -97,7 +97,7 @@ fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [Nam
     };
     let part_titles = PartTitles::of(dom, weights, body);
     let linked_percent = |id: NodeId| {
-        let text = weights.text[id as usize].saturating_sub(part_titles.unlinked(id, dom.end(id)));
+        let text = weights.text[id as usize].saturating_sub(part_titles.text(id, dom.end(id)));
         u64::from(weights.linked[id as usize]) * 100 / u64::from(text).max(1)
     };
     let is_own = |&id: &NodeId| dom.tag(id) == Tag::A && leads_to_itself(dom, url, id);
@@ -125,9 +125,9 @@ fn mark_site_lists(dom: &Dom, url: &Url, weights: &TextWeights, names: &mut [Nam
     }
 }
 
-/// The headings of parts, which divide a list of links.
+/// The headings without links, which divide a list of links into parts.
 struct PartTitles {
-    /// By heading: its node, and the bytes of unlinked text in the headings before it.
+    /// By heading: its node, and the bytes of text in the headings before it.
     headings: Vec<(NodeId, u32)>,
     /// The same of all headings.
     total: u32,
@@ -136,18 +136,17 @@ struct PartTitles {
 impl PartTitles {
     fn of(dom: &Dom, weights: &TextWeights, body: NodeId) -> Self {
         let (mut headings, mut total) = (Vec::new(), 0);
-        for id in dom
-            .below(body)
-            .filter(|&id| dom.tag(id).heading_level().is_some())
-        {
+        let is_title =
+            |&id: &NodeId| dom.tag(id).heading_level().is_some() && weights.linked[id as usize] == 0;
+        for id in dom.below(body).filter(is_title) {
             headings.push((id, total));
-            total += weights.text[id as usize].saturating_sub(weights.linked[id as usize]);
+            total += weights.text[id as usize];
         }
         Self { headings, total }
     }
 
-    /// Returns the bytes of unlinked text in the headings from `start` to `end`.
-    fn unlinked(&self, start: NodeId, end: NodeId) -> u32 {
+    /// Returns the bytes of text in the headings from `start` to `end`.
+    fn text(&self, start: NodeId, end: NodeId) -> u32 {
         let before = |id: NodeId| {
             let next = self.headings.partition_point(|&(heading, _)| heading < id);
             self.headings.get(next).map_or(self.total, |&(_, sum)| sum)

@@ -123,8 +123,8 @@ fn the_error_of_an_image_names_its_type_and_what_reads_it() {
     let error = render(&page, &ScrapeOptions::default(), id).unwrap_err();
     assert_eq!(
         error.message,
-        "The target is an image of the type `png` with the content type `text/html`; to read the text on it, \
-         add `image` to `parsers`."
+        "The target is an image of the type `png` with the content type `text/html`, which this server cannot \
+         convert to text without `image` in `parsers`."
     );
 }
 

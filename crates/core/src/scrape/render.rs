@@ -245,8 +245,8 @@ fn unsupported(page: &RawPage<'_>) -> ApiError {
     let content_type = page.content_type.unwrap_or("unknown");
     let message = match page.kind() {
         Kind::File(file) if file.is_image() => format!(
-            "The target is an image of the type `{}` with the content type `{content_type}`; to read the text on it, \
-             add `image` to `parsers`.",
+            "The target is an image of the type `{}` with the content type `{content_type}`, which this server cannot \
+             convert to text without `image` in `parsers`.",
             file.name()
         ),
         _ => format!(

@@ -33,6 +33,8 @@ mod rules;
 mod skipped;
 mod stated;
 mod technical;
+#[cfg(test)]
+mod test_page;
 mod title;
 mod weights;
 mod words;

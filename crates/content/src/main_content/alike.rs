@@ -21,18 +21,13 @@ pub(super) fn average(blocks: &[Block], odds: &mut [i32]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::weights::TextWeights;
-    use super::super::{element_names, features, kind::PageKind};
+    use super::super::kind::PageKind;
+    use super::super::test_page::TestPage;
     use super::*;
-    use crate::html::parse::parse;
 
     /// Returns the odds of the blocks of a page that has odds of 10, 20, 30 and so on.
     fn averaged(html: &str) -> Vec<i32> {
-        let dom = parse(html);
-        let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
-        let kept = vec![true; dom.nodes.len()];
-        let names = element_names::read(&dom);
-        let blocks = features::measure(&dom, "example.org", 0, PageKind::Other, &names, &weights, &kept);
+        let blocks = TestPage::of(PageKind::Other, html).blocks;
         let mut odds: Vec<i32> = (1..=blocks.len() as i32).map(|at| at * 10).collect();
         average(&blocks, &mut odds);
         odds

@@ -243,40 +243,24 @@ fn row_of(dom: &Dom, id: NodeId) -> Option<NodeId> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{element_names, features, kind::PageKind};
+    use super::super::kind::PageKind;
+    use super::super::test_page::TestPage;
     use super::*;
-    use crate::html::parse::parse;
 
     /// Applies probabilities to a page: 0 for blocks with one of `words`, 600 for all others, with a cut of 500.
     /// Returns the text that is left; `None` when nothing is.
     fn left(html: &str, words: &[&str]) -> Option<String> {
-        let dom = parse(html);
-        let body = dom.first(0, Tag::Body).unwrap();
-        let mut dropped = vec![false; dom.nodes.len()];
-        let kept = vec![true; dom.nodes.len()];
-        let weights = TextWeights::of(&dom, &dropped);
-        let blocks = features::measure(
-            &dom,
-            "example.org",
-            body,
-            PageKind::Other,
-            &element_names::read(&dom),
-            &weights,
-            &kept,
-        );
+        let page = TestPage::of(PageKind::Other, html);
+        let TestPage {
+            dom, weights, blocks, ..
+        } = &page;
+        let (kept, mut dropped) = (vec![true; dom.nodes.len()], vec![false; dom.nodes.len()]);
         let text = |id: NodeId| dom.text_of(id, 100);
-        let probabilities: Vec<i32> = blocks
-            .iter()
-            .map(
-                |block| match words.iter().any(|word| text(block.id).contains(word)) {
-                    true => 0,
-                    false => 600,
-                },
-            )
-            .collect();
-        let is_applied = apply(&dom, &weights, &blocks, &probabilities, 500, &kept, &mut dropped);
+        let is_low = |block: &Block| words.iter().any(|word| text(block.id).contains(word));
+        let probabilities = page.probabilities(|block| if is_low(block) { 0 } else { 600 });
+        let is_applied = apply(dom, weights, blocks, &probabilities, 500, &kept, &mut dropped);
         let left = dom
-            .below(body)
+            .below(page.body)
             .filter(|&id| !dropped[id as usize])
             .map(|id| dom.text(id));
         is_applied.then(|| left.collect())

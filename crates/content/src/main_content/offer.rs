@@ -301,7 +301,7 @@ fn shows_one(text: &str, prices: &[String]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{element_names, features};
+    use super::super::test_page::TestPage;
     use super::*;
     use crate::html::parse::parse;
 
@@ -329,17 +329,14 @@ mod tests {
             (PageKind::Article, 12, 1, true),
             (PageKind::Article, 6, 9, false),
         ] {
-            let dom = parse(&format!("{}<ul>{}</ul>", text.repeat(texts), card.repeat(cards)));
-            let body = dom.first(0, Tag::Body).unwrap();
-            let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
-            let (names, all) = (element_names::read(&dom), vec![true; dom.nodes.len()]);
-            let blocks = features::measure(&dom, "example.org", body, kind, &names, &weights, &all);
+            let html = format!("{}<ul>{}</ul>", text.repeat(texts), card.repeat(cards));
+            let page = TestPage::of(kind, &html);
+            let TestPage {
+                dom, weights, blocks, ..
+            } = &page;
             let in_list = |block: &Block| dom.ancestors(block.id).any(|up| dom.tag(up) == Tag::Ul);
-            let mut probabilities: Vec<i32> = blocks
-                .iter()
-                .map(|block| if in_list(block) { 100 } else { 600 })
-                .collect();
-            restore_list(&dom, kind, &weights, &blocks, &mut probabilities, 500);
+            let mut probabilities = page.probabilities(|block| if in_list(block) { 100 } else { 600 });
+            restore_list(dom, kind, weights, blocks, &mut probabilities, 500);
             let kept = probabilities
                 .iter()
                 .filter(|&&probability| probability >= 500)

@@ -132,35 +132,28 @@ fn post_of(dom: &Dom, body: NodeId, headings: &[NodeId], heading: NodeId) -> Nod
 
 #[cfg(test)]
 mod tests {
-    use super::super::kind::PageKind;
-    use super::super::{element_names, features};
+    use super::super::test_page::TestPage;
     use super::*;
-    use crate::html::parse::parse;
 
     /// Returns the first words of the blocks that are kept of a page of which the model keeps one post only.
     fn kept(html: &str) -> Vec<String> {
-        let dom = parse(html);
-        let body = dom.first(0, Tag::Body).unwrap();
-        let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
-        let names = element_names::read(&dom);
-        let all = vec![true; dom.nodes.len()];
-        let blocks = features::measure(&dom, "example.org", body, PageKind::Other, &names, &weights, &all);
-        let start = |block: &Block| {
-            dom.text_of(block.id, 5)
-                .trim()
-                .split([' ', ','])
-                .next()
-                .unwrap()
-                .to_owned()
+        let page = TestPage::of(PageKind::Other, html);
+        let TestPage {
+            dom, weights, blocks, ..
+        } = &page;
+        let first_word = |block: &Block| {
+            let text = dom.text_of(block.id, 5);
+            text.trim().split([' ', ',']).next().unwrap().to_owned()
         };
-        let chosen = |block: &Block| if start(block) == "Third" { 600 } else { 150 };
-        let mut probabilities: Vec<i32> = blocks.iter().map(chosen).collect();
+        let mut probabilities =
+            page.probabilities(|block| if first_word(block) == "Third" { 600 } else { 150 });
+        let url = Url::parse("https://example.org/posts").unwrap();
         restore(
-            &dom,
-            &Url::parse("https://example.org/posts").unwrap(),
+            dom,
+            &url,
             PageKind::Other,
-            &weights,
-            &blocks,
+            weights,
+            blocks,
             &mut probabilities,
             500,
         );
@@ -168,7 +161,7 @@ mod tests {
             .iter()
             .zip(probabilities)
             .filter(|&(_, probability)| probability >= 500);
-        kept.map(|(block, _)| start(block)).collect()
+        kept.map(|(block, _)| first_word(block)).collect()
     }
 
     #[test]

@@ -257,28 +257,20 @@ pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], e
 
 #[cfg(test)]
 mod tests {
-    use super::super::{element_names, features, weights::TextWeights};
+    use super::super::test_page::TestPage;
     use super::*;
-    use crate::html::parse::parse;
 
     const TEXT: &str =
         "<p>The harbour was closed for three days after the storm, and the ferries stayed at the quay.";
 
     /// Returns which of `words` are kept in a page whose blocks with one of them are below the cut.
     fn kept_words<'a>(kind: PageKind, html: &str, words: &[&'a str]) -> Vec<&'a str> {
-        let dom = parse(&html.replace("TEXT", TEXT));
-        let body = dom.first(0, Tag::Body).unwrap();
-        let weights = TextWeights::of(&dom, &vec![false; dom.nodes.len()]);
-        let all = vec![true; dom.nodes.len()];
-        let names = element_names::read(&dom);
-        let blocks = features::measure(&dom, "example.org", body, kind, &names, &weights, &all);
+        let page = TestPage::of(kind, &html.replace("TEXT", TEXT));
+        let TestPage { dom, blocks, .. } = &page;
         let has = |block: &Block, word: &&&str| dom.text_of(block.id, 200).contains(**word);
         let is_low = |block: &Block| words.iter().any(|word| has(block, &word));
-        let mut probabilities: Vec<i32> = blocks
-            .iter()
-            .map(|block| if is_low(block) { 150 } else { 600 })
-            .collect();
-        restore(&dom, kind, &blocks, &mut probabilities, 500);
+        let mut probabilities = page.probabilities(|block| if is_low(block) { 150 } else { 600 });
+        restore(dom, kind, blocks, &mut probabilities, 500);
         let is_kept = |word: &&&str| {
             blocks
                 .iter()

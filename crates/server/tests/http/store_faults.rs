@@ -1,6 +1,7 @@
 //! Requests while the store fails: every route that uses it returns the same error.
 
 use std::io::{Seek, SeekFrom, Write};
+use std::time::Duration;
 
 use axum::http::Method;
 use harvestman_server::router::{Access, routes};
@@ -18,6 +19,9 @@ const SETTINGS: &[(&str, &str)] = &[
     ("HARVESTMAN_NO_AUTH", "1"),
     ("HARVESTMAN_PUBLIC_URL", "http://hm.test:3002"),
 ];
+
+/// Time in which the tasks of a start have read from the store.
+const START_TIME: Duration = Duration::from_millis(500);
 
 /// Routes that respond without the store, and those that need a browser, a model or the operator's token first.
 const WITHOUT_STORE: &[&str] = &[
@@ -123,7 +127,8 @@ async fn every_route_returns_500_when_the_database_is_damaged() {
     let config = StoreConfig::new(&folder);
     Store::open(&config).await.unwrap().close().await.unwrap();
     let app = TestApp::in_folder(folder.clone(), SETTINGS).await;
-    // A write, so that no connection reads an older page from its memory.
+    // A write after the reads of the start, so that no connection reads an older page from its memory.
+    tokio::time::sleep(START_TIME).await;
     app.app.store().ensure_team("herons").await.unwrap();
     for file in [DATABASE_FILE.to_owned(), format!("{DATABASE_FILE}-wal")] {
         let mut file = std::fs::File::options()

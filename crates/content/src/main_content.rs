@@ -22,6 +22,7 @@ mod kind;
 mod landmarks;
 mod link_target;
 mod marked;
+mod notes;
 mod offer;
 mod open_elements;
 mod post_list;
@@ -133,6 +134,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     recipe::restore(dom, &blocks, &mut probabilities, cut);
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
     offer::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
+    notes::restore(dom, &weights, &blocks, &mut probabilities, cut);
     match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
         true => vec![body],
         false => roots,

@@ -7,7 +7,7 @@ mod blocks;
 mod callout;
 pub(crate) mod code;
 mod escape;
-mod footnotes;
+pub(crate) mod footnotes;
 mod inline;
 pub(crate) mod shape;
 pub(crate) mod table;

@@ -14,7 +14,7 @@ const NOTE_ID_PREFIXES: [&str; 6] = ["footnote-", "footnote", "fn-", "fn", "fn:"
 
 /// The footnotes of a page.
 #[derive(Default)]
-pub(super) struct Footnotes {
+pub(crate) struct Footnotes {
     /// References, by their `a` or `sup`, with the number of their note from 1.
     references: HashMap<NodeId, usize>,
     /// Blocks of the notes with the labels that the page gives them, by number.
@@ -25,7 +25,7 @@ pub(super) struct Footnotes {
 
 impl Footnotes {
     /// Finds the footnotes of a page.
-    pub(super) fn of(dom: &Dom) -> Footnotes {
+    pub(crate) fn of(dom: &Dom) -> Footnotes {
         let mut out = Footnotes::default();
         let mut candidates: Vec<NodeId> = (0..dom.len())
             .filter(|&id| match dom.tag(id) {
@@ -69,7 +69,8 @@ impl Footnotes {
                     NOTE_ID_PREFIXES.iter().find_map(named)
                 }
             };
-            let Some(note) = target.and_then(|&target| note_of(dom, target)) else {
+            let below = target.and_then(|&target| note_below(dom, target));
+            let Some(note) = (below.map(|(_, note)| note)).or_else(|| note_of(dom, *target?)) else {
                 continue;
             };
             if note < reference
@@ -89,6 +90,7 @@ impl Footnotes {
                 };
                 out.notes.push((note, name));
                 out.skipped.insert(note);
+                out.skipped.extend(below.map(|(heading, _)| heading));
                 skip_label(dom, note, &label(dom, reference), &mut out.skipped);
                 out.notes.len()
             });
@@ -97,6 +99,18 @@ impl Footnotes {
         }
         out.skip_sections(dom);
         out
+    }
+
+    /// Returns the references in document order, each with the block of its note.
+    pub(crate) fn links(&self) -> Vec<(NodeId, NodeId)> {
+        let note = |number: usize| self.notes[number - 1].0;
+        let mut links: Vec<_> = self
+            .references
+            .iter()
+            .map(|(&id, &number)| (id, note(number)))
+            .collect();
+        links.sort_unstable();
+        links
     }
 
     /// Returns the number of the note that an element refers to.
@@ -273,6 +287,22 @@ fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
         .take(3)
         .count();
     (references <= 1).then_some(note)
+}
+
+/// Returns the label and the text of a note whose label is a heading, as Texinfo writes it. A text of several paragraphs
+/// cannot be distinguished from what follows the note.
+fn note_below(dom: &Dom, target: NodeId) -> Option<(NodeId, NodeId)> {
+    let is_heading = |&id: &NodeId| dom.tag(id).heading_level().is_some();
+    let heading = std::iter::once(target)
+        .chain(dom.ancestors(target).take(2))
+        .find(is_heading)?;
+    let end = dom.end(dom.parent(heading));
+    let in_parent = |id: NodeId| Some(id).filter(|&id| id < end);
+    let mut next = std::iter::successors(in_parent(dom.end(heading)), |&id| in_parent(dom.end(id)))
+        .filter(|&id| dom.tag(id) != Tag::Text || !dom.text(id).trim().is_empty());
+    let note = next.next().filter(|&id| dom.tag(id) == Tag::P)?;
+    let is_short = (1..=4).contains(&label(dom, heading).len());
+    (is_short && next.next().is_none_or(|after| is_heading(&after))).then_some((heading, note))
 }
 
 fn holds(dom: &Dom, node: NodeId, inside: NodeId) -> bool {

@@ -344,6 +344,18 @@ fn callouts_are_quotes_with_a_kind() {
 }
 
 #[test]
+fn footnotes_below_headings() {
+    check(
+        "<p>a<a id=DOCF1 href=#FOOT1><sup>1</sup></a> b<a id=DOCF2 href=#FOOT2><sup>2</sup></a></p><div class=footnote><hr><h4>Footnotes</h4><h5><a id=FOOT1 href=#DOCF1>(1)</a></h5><p>One</p> <h5><a id=FOOT2 href=#DOCF2>(2)</a></h5><p>Two</div>",
+        expect![[r#"
+            a[^1] b[^2]
+
+            [^1]: One
+            [^2]: Two"#]],
+    );
+}
+
+#[test]
 fn footnotes_of_word_documents() {
     check(
         "<p>a <sup><a href='#_ftn1'>[1]</a></sup> and b</p><p><sup><a href='//ABC#_ftnref1'>[1]</a></sup> The note.</p>",

@@ -124,6 +124,27 @@ fn comments_of_readers_are_left_out_of_documentation() {
 }
 
 #[test]
+fn a_section_about_comments_is_kept() {
+    let with_section = |tag: &str| {
+        let page = format!(
+            "<title>Ships</title><h1>Parser</h1><div class=section id=Tokens><h3>2.1 Tokens</h3>TEXT</div>\
+             <{tag} id=Comments><h3>2.2 Comments</h3><p>The parser ignores comments, from the first number sign to \
+             the end of the line.</p></{tag}><div class=section id=Names><h3>2.3 Names</h3>TEXT</div>"
+        );
+        markdown("https://docs.example.org/ships/parser.html", &page)
+    };
+    for tag in ["section", "div class=section"] {
+        let found = with_section(tag);
+        assert!(
+            found.contains("### 2.2 Comments\n\nThe parser ignores"),
+            "{found}"
+        );
+    }
+    let found = with_section("section class=comments");
+    assert!(!found.contains("The parser ignores"), "{found}");
+}
+
+#[test]
 fn code_full_of_links_is_kept() {
     let word = |name: &str| format!("<a href={name}.html>{name}</a> ");
     let code = [

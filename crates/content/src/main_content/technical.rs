@@ -8,6 +8,7 @@ use super::element_names::{LISTS_SITE, NO_HINT, NameHints};
 use super::hints::{self, Hint};
 use super::kind::PageKind;
 use super::weights::TextWeights;
+use super::words;
 use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -67,7 +68,7 @@ fn keep_boxes(dom: &Dom, weights: &TextWeights, names: &mut [NameHints]) {
 }
 
 /// Removes the hint of comments that are not in a list of comments: those of the source code, from which the page was
-/// made.
+/// made, and sections about comments.
 fn keep_source_comments(dom: &Dom, names: &mut [NameHints]) {
     let mut list_end = 0;
     for id in 1..dom.len() {
@@ -75,12 +76,23 @@ fn keep_source_comments(dom: &Dom, names: &mut [NameHints]) {
             continue;
         }
         let words = hints::words(dom, id);
-        if words.iter().any(|word| word == "comment") && !hints::is_comment_list(&words) {
+        let is_one = words.iter().any(|word| word == "comment") && !hints::is_comment_list(&words);
+        if is_one || is_section_about_comments(dom, names, id) {
             names[id as usize] = NO_HINT;
         } else {
             list_end = dom.end(id);
         }
     }
+}
+
+/// Returns true for a section whose `id` is made of its heading, without elements for comments.
+fn is_section_about_comments(dom: &Dom, names: &[NameHints], id: NodeId) -> bool {
+    let is_section = dom.tag(id) == Tag::Section || dom.has_class(id, "section");
+    let is_for_comments = |below: NodeId| {
+        names[below as usize].hint == Hint::Comments || matches!(dom.tag(below), Tag::Form | Tag::Textarea)
+    };
+    let lists = hints::lists_of(dom.attr(id, attr::CLASS).unwrap_or_default());
+    is_section && lists & words::IN_COMMENTS == 0 && !dom.below(id).any(is_for_comments)
 }
 
 /// Marks the lists of all pages that lead to this page, too. The heading of the page is not in such a list.

@@ -26,6 +26,7 @@ mod notes;
 mod offer;
 mod open_elements;
 mod post_list;
+mod product_list;
 mod prune;
 mod recipe;
 mod repeats;
@@ -129,7 +130,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     }
     if matches!(kind, PageKind::Article | PageKind::Other) {
         post_list::restore(dom, url, kind, &weights, &blocks, &mut probabilities, cut);
-        offer::restore_list(dom, kind, &weights, &blocks, &mut probabilities, cut);
+        product_list::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
     }
     recipe::restore(dom, &blocks, &mut probabilities, cut);
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);

@@ -16,10 +16,8 @@ use crate::html::tag::Tag;
 /// Words and share of linked text, in percent, from which on a text may be the name of another product, and maximum size
 /// of its card.
 const MIN_NAME_WORDS: i32 = 3;
-const MIN_LINKED: i32 = 90;
-const MAX_CARD_BYTES: i32 = 400;
-/// Minimum cards of a list of products.
-const MIN_GOODS: usize = 6;
+pub(super) const MIN_LINKED: i32 = 90;
+pub(super) const MAX_CARD_BYTES: i32 = 400;
 /// Blocks after the name, and before it, of which one may be the price.
 const MAX_AFTER: usize = 40;
 const MAX_BEFORE: usize = 8;
@@ -44,12 +42,15 @@ const PRICE_NAMES: [&str; 12] = [
     "prix",
 ];
 /// What stands next to the number in a price, in lower case.
-const SIGNS: [char; 14] = [
-    '$', '£', '¥', '฿', '₦', '₩', '₪', '₫', '€', '₱', '₴', '₹', '₺', '₽',
+const SIGNS: [char; 18] = [
+    '$', '£', '¥', '฿', '₦', '₩', '₪', '₫', '€', '₱', '₴', '₵', '₸', '₹', '₺', '₼', '₽', '₾',
 ];
-const CURRENCIES: [&str; 30] = [
-    "aud", "cad", "chf", "din", "dkk", "eur", "ft", "gbp", "kn", "kr", "kč", "lei", "nok", "nzd", "rm", "rp",
-    "rs.", "rs", "sek", "tl", "usd", "zł", "грн", "лв", "р.", "руб", "тг", "元", "円", "원",
+const CURRENCIES: [&str; 65] = [
+    "aed", "ars", "aud", "bgn", "brl", "byn", "cad", "chf", "clp", "cny", "czk", "din", "dkk", "egp", "eur",
+    "ft", "gbp", "hkd", "huf", "idr", "ils", "inr", "jpy", "kes", "kn", "kr", "krw", "kzt", "kč", "lei",
+    "lkr", "mxn", "myr", "ngn", "nok", "nzd", "pkr", "pln", "r$", "rm", "ron", "rp", "rs.", "rs", "s/",
+    "sar", "sek", "sgd", "thb", "tl", "twd", "uah", "us$", "usd", "vnd", "zar", "zł", "грн", "лв", "р.",
+    "руб", "тг", "元", "円", "원",
 ];
 /// Properties of `meta` that state what the page is about, and its price.
 const TYPE: [&str; 1] = ["og:type"];
@@ -125,55 +126,6 @@ fn is_card(blocks: &[Block]) -> bool {
     around.repeated > 0 && around.repeated_text <= MAX_CARD_BYTES
 }
 
-/// Raises the probabilities of names and prices to `cut` in the cards of a page that lists products: most of its prices
-/// are in cards with a link. An article beside which products stand lists none.
-pub(super) fn restore_list(
-    dom: &Dom,
-    kind: PageKind,
-    weights: &TextWeights,
-    blocks: &[Block],
-    probabilities: &mut [i32],
-    cut: i32,
-) {
-    let prices: Vec<bool> = blocks
-        .iter()
-        .map(|block| price_of(dom, weights, block).is_some())
-        .collect();
-    let all_prices = prices.iter().filter(|&&is_price| is_price).count();
-    if all_prices < MIN_GOODS {
-        return;
-    }
-    let mut goods: Vec<usize> = Vec::new();
-    let (mut found, mut priced, mut end) = (0, 0, 0);
-    for card in cards(blocks) {
-        let start = end;
-        end += card.len();
-        let in_card = || start..start + card.len();
-        let prices: Vec<usize> = in_card().filter(|&at| prices[at]).collect();
-        let is_heading = |at: usize| dom.tag(blocks[at].id).heading_level().is_some();
-        let name = in_card()
-            .filter(|&at| blocks[at].linked_percent() >= MIN_LINKED)
-            .max_by_key(|&at| (is_heading(at), blocks[at].size()));
-        if let Some(name) = name.filter(|_| is_card(card) && !prices.is_empty()) {
-            found += 1;
-            priced += prices.len();
-            goods.push(name);
-            goods.extend(prices);
-        }
-    }
-    let words = |at: usize| blocks[at].size();
-    let listed: i32 = goods.iter().map(|&at| words(at)).sum();
-    let kept: i32 = (0..blocks.len())
-        .filter(|&at| probabilities[at] >= cut)
-        .map(words)
-        .sum();
-    if found >= MIN_GOODS && priced * 2 > all_prices && (kind != PageKind::Article || listed * 2 > kept) {
-        for at in goods {
-            probabilities[at] = probabilities[at].max(cut);
-        }
-    }
-}
-
 /// Returns the heading that names the product: the only `h1`, or the first with most of its words in the page's title.
 fn name(dom: &Dom) -> Option<NodeId> {
     let title = title::of_page(dom);
@@ -197,7 +149,7 @@ fn name(dom: &Dom) -> Option<NodeId> {
 }
 
 /// Returns the text of a block that is a price, by its currency or its name.
-fn price_of(dom: &Dom, weights: &TextWeights, block: &Block) -> Option<String> {
+pub(super) fn price_of(dom: &Dom, weights: &TextWeights, block: &Block) -> Option<String> {
     if block.size() > MAX_WORDS || block.linked_percent() >= 50 || block.leads_away {
         return None;
     }
@@ -309,6 +261,7 @@ mod tests {
     fn a_price_starts_with_an_amount() {
         for text in [
             "£450", "€ 119,01 inkl. mwst.", "eur15.99", "49 890 тг.", "30,000원~", "alkaen 74,95 €",
+            "3.36 byn /шт.", "r$ 10",
         ] {
             assert!(starts_with_amount(text), "{text}");
         }
@@ -316,33 +269,6 @@ mod tests {
             "free delivery over £50", "4.5 stars", "5% off", "price on request", "€",
         ] {
             assert!(!starts_with_amount(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn names_and_prices_of_listed_products_are_kept() {
-        let card = "<li><a href=/a><img src=a></a><h3><a href=/a>Lamp</a></h3><p>£20</p><p><a href=/b>Compare</a></p></li>";
-        let text = "<p>The harbour was closed for three days after the storm, and the ferries stayed at the quay.</p>";
-        for (kind, cards, texts, is_kept) in [
-            (PageKind::Other, 6, 1, true),
-            (PageKind::Other, 5, 1, false),
-            (PageKind::Article, 12, 1, true),
-            (PageKind::Article, 6, 9, false),
-        ] {
-            let html = format!("{}<ul>{}</ul>", text.repeat(texts), card.repeat(cards));
-            let page = TestPage::of(kind, &html);
-            let TestPage {
-                dom, weights, blocks, ..
-            } = &page;
-            let in_list = |block: &Block| dom.ancestors(block.id).any(|up| dom.tag(up) == Tag::Ul);
-            let mut probabilities = page.probabilities(|block| if in_list(block) { 100 } else { 600 });
-            restore_list(dom, kind, weights, blocks, &mut probabilities, 500);
-            let kept = probabilities
-                .iter()
-                .filter(|&&probability| probability >= 500)
-                .count();
-            let of_cards = if is_kept { 2 * cards } else { 0 };
-            assert_eq!(kept, texts + of_cards, "{kind:?} {cards} {texts}");
         }
     }
 

@@ -73,7 +73,7 @@ pub(super) fn without_cards(blocks: &[Block], probabilities: &[i32]) -> Vec<i32>
     own
 }
 
-/// Raises the probabilities of the name and the price of the product that a page is about to `cut`.
+/// Raises the probabilities of the name, the price and the attributes of the product that a page is about to `cut`.
 pub(super) fn restore(
     dom: &Dom,
     kind: PageKind,
@@ -85,6 +85,7 @@ pub(super) fn restore(
     if kind != PageKind::Product && !meta(dom, &TYPE).any(|stated| stated.ends_with("product")) {
         return;
     }
+    restore_attributes(dom, blocks, probabilities, cut);
     let Some(name) = name(dom) else {
         return;
     };
@@ -113,6 +114,34 @@ pub(super) fn restore(
         .collect();
     for at in (from..to).chain(prices) {
         probabilities[at] = probabilities[at].max(cut);
+    }
+}
+
+/// Keeps tables of attributes, which have two cells in each row and no links to other pages, with the heading before.
+fn restore_attributes(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let is_cell = |&id: &NodeId| matches!(dom.tag(id), Tag::Td | Tag::Th);
+    let is_pair = |row: NodeId| dom.children(row).filter(is_cell).count() == 2;
+    let is_beside =
+        |block: &Block| block.leads_away || block.is_named_beside() || block.linked_percent() > 50;
+    let is_heading = |&at: &usize| {
+        dom.tag(blocks[at].id)
+            .heading_level()
+            .is_some_and(|level| level > 1)
+    };
+    let mut end = 0;
+    for table in (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Table) {
+        if table < end {
+            continue;
+        }
+        end = dom.end(table);
+        let from = blocks.partition_point(|block| block.id < table);
+        let to = blocks.partition_point(|block| block.id < end);
+        let mut rows = dom.below(table).filter(|&id| dom.tag(id) == Tag::Tr);
+        if from < to && rows.all(is_pair) && !blocks[from..to].iter().any(is_beside) {
+            for at in from.checked_sub(1).filter(is_heading).into_iter().chain(from..to) {
+                probabilities[at] = probabilities[at].max(cut);
+            }
+        }
     }
 }
 
@@ -269,6 +298,33 @@ mod tests {
             "free delivery over £50", "4.5 stars", "5% off", "price on request", "€",
         ] {
             assert!(!starts_with_amount(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_of_attributes_are_kept() {
+        for (table, kept) in [
+            (
+                "<h2>Details</h2><table><tr><th>Size<td>L, M<tr><th>Color<td>Red</table>",
+                5,
+            ),
+            (
+                "<h2>Sizes</h2><table><tr><th>S<td>1<td>2<tr><th>M<td>3<td>4</table>",
+                0,
+            ),
+            (
+                "<h2>More</h2><table><tr><td>Lamp<td><a href=/a>Lamp of 1960</a></table>",
+                0,
+            ),
+        ] {
+            let page = TestPage::of(PageKind::Product, table);
+            let mut probabilities = page.probabilities(|_| 100);
+            restore_attributes(&page.dom, &page.blocks, &mut probabilities, 500);
+            assert_eq!(
+                probabilities.iter().filter(|&&p| p == 500).count(),
+                kept,
+                "{table}"
+            );
         }
     }
 

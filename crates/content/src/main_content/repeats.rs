@@ -7,7 +7,7 @@ use super::block::Block;
 use super::kind::PageKind;
 use super::stated;
 use crate::hash::{HashMap, HashSet};
-use crate::html::dom::Dom;
+use crate::html::dom::{Dom, attr};
 use crate::html::tag::Tag;
 
 /// Minimum words of a block that may be a copy of another. Short texts may repeat for a reason.
@@ -18,10 +18,14 @@ const MIN_LONG_WORDS: i32 = 40;
 const MIN_JOINED_WORDS: i32 = 100;
 /// Minimum number of earlier blocks in a copy of several.
 const MIN_JOINED: usize = 5;
+/// Maximum blocks of a text that runs across the page, and its copies from which on it does.
+const MAX_PERIOD: usize = 4;
+const MIN_COPIES: usize = 3;
 /// Bytes of blocks that are compared in all.
 const MAX_BYTES: usize = 400_000;
 
-/// Sets the probability to 0 for blocks that repeat a kept block word for word, or many kept blocks in one.
+/// Sets the probability to 0 for blocks that repeat a kept block word for word, or many kept blocks in one, and for short
+/// copies that directly follow their text.
 pub(super) fn drop_repeated(
     dom: &Dom,
     kind: PageKind,
@@ -33,6 +37,7 @@ pub(super) fn drop_repeated(
     if kind == PageKind::Documentation {
         return;
     }
+    drop_adjacent(dom, blocks, probabilities, cut);
     let (mut texts, mut starts) = (HashMap::default(), HashSet::default());
     let mut left = MAX_BYTES;
     for (block, probability) in blocks.iter().zip(probabilities) {
@@ -77,8 +82,70 @@ pub(super) fn drop_repeated(
     }
 }
 
+/// Drops a heading that repeats the one before it and its link, for example in a card for another layout, and the copies of
+/// a short text that runs across the page. The cells of a table may be equal, and so may links and the captions of images.
+fn drop_adjacent(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let kept: Vec<usize> = (0..blocks.len()).filter(|&at| probabilities[at] >= cut).collect();
+    let tag = |at: usize| dom.tag(blocks[at].id);
+    let is_copy = |at: usize, of: usize| blocks[at].hash == blocks[of].hash && tag(at) == tag(of);
+    let link = |at: usize| dom.below(blocks[at].id).find_map(|id| dom.attr(id, attr::HREF));
+    for pair in kept.windows(2) {
+        let is_heading = tag(pair[1]).heading_level().is_some();
+        if is_heading && is_copy(pair[1], pair[0]) && link(pair[0]) == link(pair[1]) {
+            probabilities[pair[1]] = 0;
+        }
+    }
+    let may_run = |at: usize| {
+        blocks[at].size() < MIN_WORDS
+            && blocks[at].linked_percent() == 0
+            && !matches!(tag(at), Tag::Td | Tag::Th)
+            && !dom.below(blocks[at].id).any(|id| dom.tag(id) == Tag::Img)
+    };
+    for period in 1..=MAX_PERIOD {
+        let mut copies = 0;
+        for at in period..=kept.len() {
+            let next = kept.get(at).copied();
+            if next.is_some_and(|next| is_copy(next, kept[at - period]) && may_run(next)) {
+                copies += 1;
+                continue;
+            }
+            if copies >= period * MIN_COPIES {
+                for &copy in &kept[at - copies..at] {
+                    probabilities[copy] = 0;
+                }
+            }
+            copies = 0;
+        }
+    }
+}
+
 fn is_quoted(dom: &Dom, block: &Block) -> bool {
     std::iter::once(block.id)
         .chain(dom.ancestors(block.id).take(10))
         .any(|up| matches!(dom.tag(up), Tag::Blockquote | Tag::Pre))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::test_page::TestPage;
+    use super::*;
+
+    #[test]
+    fn copies_that_follow_their_text_are_dropped() {
+        for (html, kept) in [
+            ("<h3>Lamp</h3><h3>Lamp</h3><p>A lamp</p><h3>Lamp</h3>", 3),
+            ("<h2>Lamp</h2><h3>Lamp</h3>", 2),
+            ("<h3><a href=/1>Lamp</a></h3><h3><a href=/2>Lamp</a></h3>", 2),
+            (&"<p>Sale</p><p>Today only</p>".repeat(4), 2),
+            (&"<p>Sale</p><p>Today only</p>".repeat(3), 6),
+            (&"<p><a href=/a>Sale</a></p>".repeat(8), 8),
+            (&"<p><img src=a>Sale</p>".repeat(8), 8),
+            (&format!("<table><tr>{}</table>", "<td>no".repeat(8)), 8),
+        ] {
+            let page = TestPage::of(PageKind::Other, html);
+            let mut probabilities = page.probabilities(|_| 600);
+            drop_repeated(&page.dom, PageKind::Other, &page.blocks, &mut probabilities, 500);
+            assert_eq!(probabilities.iter().filter(|&&p| p > 0).count(), kept, "{html}");
+        }
+    }
 }

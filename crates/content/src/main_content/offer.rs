@@ -194,7 +194,7 @@ pub(super) fn price_of(dom: &Dom, weights: &TextWeights, block: &Block) -> Optio
 }
 
 /// Returns true for a text that starts with a number and its currency, in either order, after one word at most.
-fn starts_with_amount(text: &str) -> bool {
+pub(super) fn starts_with_amount(text: &str) -> bool {
     let is_amount = |text: &str| match without_currency(text) {
         Some(rest) => rest.trim_start().starts_with(|c: char| c.is_ascii_digit()),
         None => {

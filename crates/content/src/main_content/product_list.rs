@@ -28,8 +28,10 @@ pub(super) fn restore(
     probabilities: &mut [i32],
     cut: i32,
 ) {
-    let is_price = |block: &Block| offer::price_of(dom, weights, block).is_some();
-    let prices: Vec<bool> = blocks.iter().map(is_price).collect();
+    let prices: Vec<Option<String>> = blocks
+        .iter()
+        .map(|block| offer::price_of(dom, weights, block))
+        .collect();
     let products = named_products(dom, weights);
     let card_of = |block: &Block| {
         let next = products.partition_point(|&id| id <= block.id);
@@ -52,10 +54,11 @@ pub(super) fn restore(
             .filter(|&at| id > 0 && blocks[at].linked_percent() >= MIN_LINKED && !blocks[at].leads_away)
             .max_by_key(|&at| (is_heading(at), blocks[at].size()));
         let Some(name) = name else {
-            is_offer |= named == 0 && in_card().any(|at| prices[at] && !blocks[at].is_of_site());
+            let is_amount = |at: usize| prices[at].as_deref().is_some_and(offer::starts_with_amount);
+            is_offer |= named == 0 && in_card().any(|at| is_amount(at) && !blocks[at].is_of_site());
             continue;
         };
-        let prices: Vec<usize> = in_card().filter(|&at| prices[at]).collect();
+        let prices: Vec<usize> = in_card().filter(|&at| prices[at].is_some()).collect();
         let parts = || std::iter::once(name).chain(prices.iter().copied());
         let is_small = weights.text[id as usize] <= MAX_CARD_BYTES as u32;
         if probabilities[name] >= cut && kind != PageKind::Article {
@@ -76,7 +79,7 @@ pub(super) fn restore(
         .filter(|&at| probabilities[at] >= cut)
         .map(words)
         .sum();
-    let all_prices = prices.iter().filter(|&&is_price| is_price).count();
+    let all_prices = prices.iter().flatten().count();
     let is_list = named >= MIN_NAMED && !is_offer || found >= MIN_GOODS && priced * 2 > all_prices;
     if is_list && (kind != PageKind::Article || listed * 2 > kept) {
         for at in goods {

@@ -50,6 +50,7 @@ impl Footnotes {
             .filter(|&id| dom.tag(id) == Tag::A)
             .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
             .collect();
+        let mut found: HashMap<NodeId, Option<(NodeId, Option<NodeId>)>> = HashMap::new();
         let mut numbers: HashMap<NodeId, usize> = HashMap::new();
         candidates.sort_by_key(|&id| dom.tag(id) == Tag::Sup);
         let mut has_links = false;
@@ -69,14 +70,11 @@ impl Footnotes {
                     NOTE_ID_PREFIXES.iter().find_map(named)
                 }
             };
-            let below = target.and_then(|&target| note_below(dom, target));
-            let Some(note) = (below.map(|(_, note)| note)).or_else(|| note_of(dom, *target?)) else {
+            let at = target.and_then(|&target| *found.entry(target).or_insert_with(|| note_at(dom, target)));
+            let Some((note, heading)) = at else {
                 continue;
             };
-            if note < reference
-                || dom.text_of(note, NOTE_BYTES + 1).len() > NOTE_BYTES
-                || holds(dom, note, reference)
-            {
+            if note < reference || holds(dom, note, reference) {
                 continue;
             }
             let number = *numbers.entry(note).or_insert_with(|| {
@@ -90,7 +88,7 @@ impl Footnotes {
                 };
                 out.notes.push((note, name));
                 out.skipped.insert(note);
-                out.skipped.extend(below.map(|(heading, _)| heading));
+                out.skipped.extend(heading);
                 skip_label(dom, note, &label(dom, reference), &mut out.skipped);
                 out.notes.len()
             });
@@ -287,6 +285,13 @@ fn note_of(dom: &Dom, target: NodeId) -> Option<NodeId> {
         .take(3)
         .count();
     (references <= 1).then_some(note)
+}
+
+/// Returns the block of the note at a target, and its label if that is a heading.
+fn note_at(dom: &Dom, target: NodeId) -> Option<(NodeId, Option<NodeId>)> {
+    let below = note_below(dom, target).map(|(heading, note)| (note, Some(heading)));
+    let (note, heading) = below.or_else(|| Some((note_of(dom, target)?, None)))?;
+    (dom.text_of(note, NOTE_BYTES + 1).len() <= NOTE_BYTES).then_some((note, heading))
 }
 
 /// Returns the label and the text of a note whose label is a heading, as Texinfo writes it. A text of several paragraphs

@@ -1,10 +1,9 @@
 //! Reads the objects of all JSON-LD blocks and resolves references between them.
 
-use std::collections::HashMap;
-
 use serde_json::{Map, Value};
 
 use super::microdata::short_type;
+use crate::hash::HashMap;
 use crate::html::dom::{Dom, collapse};
 use crate::html::json_ld;
 use crate::limits;

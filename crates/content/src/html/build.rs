@@ -13,7 +13,6 @@ mod sets;
 mod stack;
 mod table;
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use self::arena::{Arena, NONE};
@@ -25,6 +24,7 @@ use super::node::Node;
 use super::shadow;
 use super::tag::Tag;
 use super::tokenizer::{Doctype, TagToken, Text, TokenSink};
+use crate::hash::HashSet;
 use crate::limits;
 
 /// Insertion modes. "in table text" is not among them: see [`Builder::pending`].
@@ -117,7 +117,7 @@ impl Builder {
     pub(super) fn finish(mut self, truncated: bool) -> Dom {
         self.end_of_file();
         // Only the first shadow root of a host counts.
-        let mut hosts = HashSet::new();
+        let mut hosts = HashSet::default();
         for shadow in self.arena.shadows.clone() {
             if hosts.insert(self.arena.nodes[shadow as usize].parent) {
                 shadow::fill_slots(&mut self.arena, shadow);

@@ -1,10 +1,9 @@
 //! Declarative shadow roots (HTML section 4.12.3.1): moves the children of a host into the slots of its
 //! shadow tree.
 
-use std::collections::HashMap;
-
 use super::build::arena::{Arena, NONE};
 use super::tag::Tag;
+use crate::hash::HashMap;
 
 /// Moves the children of the host of `shadow` into the slots that name them. `shadow` must be the host's only
 /// shadow root. A slot without children keeps its default content; a child without a slot stays after the
@@ -37,7 +36,7 @@ pub(super) fn fill_slots(arena: &mut Arena, shadow: u32) {
 /// Returns the first slot of each name in a shadow tree, with its number. Nested shadow trees are not
 /// searched.
 fn slots(arena: &mut Arena, shadow: u32) -> HashMap<String, (u32, usize)> {
-    let mut slots = HashMap::new();
+    let mut slots = HashMap::default();
     let mut at = arena.first(shadow);
     while at != NONE {
         if arena.nodes[at as usize].tag == Tag::Slot {

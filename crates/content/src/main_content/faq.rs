@@ -1,11 +1,10 @@
 //! Keeps the questions and answers that a page states as its FAQ in JSON-LD. They are often folded, or follow the text
 //! after invitations and teasers, so the model takes them for a part of the site.
 
-use std::collections::HashSet;
-
 use super::block::Block;
 use super::kind::PageKind;
 use super::stated;
+use crate::hash::HashSet;
 use crate::html::dom::Dom;
 use crate::html::json_ld;
 
@@ -52,7 +51,7 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
 
 /// Returns the keys of the questions of a page, and of all stretches of their answers.
 fn keys(dom: &Dom) -> HashSet<u64> {
-    let mut keys = HashSet::new();
+    let mut keys = HashSet::default();
     for block in json_ld::blocks(dom) {
         if !block.contains(TYPE) {
             continue;

@@ -1,7 +1,6 @@
 //! Keeps the ingredients and the steps of the recipe that a page states in JSON-LD or microdata. The model often takes
 //! the short lines of such lists for a part of the site.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use super::block::Block;
 use super::stated;
 use super::title;
+use crate::hash::HashSet;
 use crate::html::dom::{Dom, attr};
 use crate::html::json_ld;
 

@@ -1,8 +1,7 @@
 //! Footnotes: detects which links are references, which blocks are their notes, and which links in a note
 //! lead back. Runs before the walk; a reference without a note stays an ordinary link.
 
-use std::collections::{HashMap, HashSet};
-
+use crate::hash::{HashMap, HashSet};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -37,7 +36,7 @@ impl Footnotes {
         if candidates.is_empty() {
             return out;
         }
-        let mut targets: HashMap<&str, NodeId> = HashMap::new();
+        let mut targets: HashMap<&str, NodeId> = HashMap::default();
         for id in 0..dom.len() {
             for name in [attr::ID, attr::NAME] {
                 if let Some(value) = dom.attr(id, name) {
@@ -50,8 +49,8 @@ impl Footnotes {
             .filter(|&id| dom.tag(id) == Tag::A)
             .filter_map(|id| Some((word_number(fragment(dom, id)?, "ref")?, id)))
             .collect();
-        let mut found: HashMap<NodeId, Option<(NodeId, Option<NodeId>)>> = HashMap::new();
-        let mut numbers: HashMap<NodeId, usize> = HashMap::new();
+        let mut found: HashMap<NodeId, Option<(NodeId, Option<NodeId>)>> = HashMap::default();
+        let mut numbers: HashMap<NodeId, usize> = HashMap::default();
         candidates.sort_by_key(|&id| dom.tag(id) == Tag::Sup);
         let mut has_links = false;
         for reference in candidates {

@@ -10,7 +10,6 @@ use super::kind::PageKind;
 use super::link_target::{self, LinkTarget};
 use super::technical;
 use super::weights::TextWeights;
-use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -20,6 +19,8 @@ const MIN_POSTS: usize = 3;
 const MIN_LINKED: u32 = 80;
 /// Minimum share of the posts in the prose and headings of the page, in percent.
 const MIN_SHARE: u64 = 60;
+/// More than there are tags.
+const TAGS: u32 = u8::MAX as u32 + 1;
 /// Maximum ancestors of a heading that are searched for its link and its post.
 const MAX_LEVELS: usize = 12;
 
@@ -87,30 +88,37 @@ fn posts(dom: &Dom, url: &Url, weights: &TextWeights, prose: u64) -> Vec<(NodeId
     // A page whose own heading is among them is one of the posts.
     let is_own =
         |&heading: &NodeId| link_of(heading).is_some_and(|link| technical::leads_to_itself(dom, url, link));
-    let mut alike: HashMap<(Tag, usize), Vec<NodeId>> = HashMap::default();
-    for id in dom.below(body).filter(is_post_heading) {
-        alike
-            .entry((dom.tag(id), dom.ancestors(id).count()))
-            .or_default()
-            .push(id);
-    }
-    // By the element around them: the posts, each with its heading.
-    let mut lists: HashMap<NodeId, Vec<(NodeId, NodeId)>> = HashMap::default();
-    for headings in alike.values() {
+    // Each with a number for its level and depth.
+    let mut headings: Vec<(u32, NodeId)> = dom
+        .below(body)
+        .filter(is_post_heading)
+        .map(|id| (dom.ancestors(id).count() as u32 * TAGS + dom.tag(id) as u32, id))
+        .collect();
+    headings.sort_unstable();
+    // Posts with their headings, and their positions by the element around them.
+    let (mut posts, mut lists) = (Vec::new(), Vec::new());
+    for alike in headings.chunk_by(|a, b| a.0 == b.0) {
+        let headings: Vec<NodeId> = alike.iter().map(|&(_, heading)| heading).collect();
         if headings.len() < MIN_POSTS || headings.iter().any(is_own) {
             continue;
         }
-        for &heading in headings {
-            let post = post_of(dom, body, headings, heading);
-            lists.entry(dom.parent(post)).or_default().push((post, heading));
+        for &heading in &headings {
+            let post = post_of(dom, body, &headings, heading);
+            lists.push((dom.parent(post), posts.len()));
+            posts.push((post, heading));
         }
     }
+    lists.sort_unstable();
     let mut all_posts: Vec<(NodeId, NodeId)> = Vec::new();
-    for posts in lists.into_values().filter(|posts| posts.len() >= MIN_POSTS) {
-        let heading_text = |&(_, heading): &(NodeId, NodeId)| u64::from(weights.text[heading as usize]);
-        let text = |post: &(NodeId, NodeId)| u64::from(weights.prose[post.0 as usize]) + heading_text(post);
-        let all: u64 = posts.iter().map(text).sum();
-        let page = prose + posts.iter().map(heading_text).sum::<u64>();
+    for list in lists
+        .chunk_by(|a, b| a.0 == b.0)
+        .filter(|list| list.len() >= MIN_POSTS)
+    {
+        let posts = list.iter().map(|&(_, at)| posts[at]);
+        let heading_text = |(_, heading): (NodeId, NodeId)| u64::from(weights.text[heading as usize]);
+        let text = |post: (NodeId, NodeId)| u64::from(weights.prose[post.0 as usize]) + heading_text(post);
+        let all: u64 = posts.clone().map(text).sum();
+        let page = prose + posts.clone().map(heading_text).sum::<u64>();
         if all * 100 >= page * MIN_SHARE {
             all_posts.extend(posts);
         }

@@ -70,41 +70,52 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
 /// those of a section between kept ones.
 fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
     let is_paragraph = |block: &Block| dom.tag(block.id) == Tag::P && block.linked_percent() < MAX_PART_LINKS;
-    // By element: words of its paragraphs, all and those kept.
-    let mut parts: HashMap<NodeId, (i32, i32)> = HashMap::default();
+    // By node: words of its paragraphs, all and those kept.
+    let mut parts = vec![(0, 0); dom.nodes.len()];
     let mut all = 0;
     for (block, &probability) in blocks.iter().zip(&*probabilities) {
         let kept = if probability >= cut { block.size() } else { 0 };
         all += kept;
         if is_paragraph(block) {
-            let part = parts.entry(dom.parent(block.id)).or_default();
+            let part = &mut parts[dom.parent(block.id) as usize];
             *part = (part.0 + block.size(), part.1 + kept);
         }
     }
     let class = |id: NodeId| dom.attr(id, attr::CLASS);
     let look = |id: NodeId| Some((class(id)?, class(dom.parent(id)), dom.ancestors(id).count()));
     let sibling_look = |id: NodeId| (dom.parent(id), dom.tag(id), class(id));
-    // By the look of elements: words of their paragraphs that are kept. By siblings of the same class: the first and the
-    // last of which most is kept.
-    let (mut looks, mut siblings) = (HashMap::default(), HashMap::default());
-    for (&id, &(words, kept)) in parts.iter().filter(|(_, (_, kept))| *kept > 0) {
-        *looks.entry(look(id)).or_default() += kept;
+    // The look of the elements with most of the kept words, by a majority vote: words of other looks cancel its words.
+    let (mut text, mut lead) = (None, 0);
+    // By siblings of the same class: the first and the last of which most is kept.
+    let mut siblings = HashMap::default();
+    let kept_parts = || (0..dom.len()).zip(&parts).filter(|(_, (_, kept))| *kept > 0);
+    for (id, &(words, kept)) in kept_parts() {
+        lead = match look(id) {
+            look if look == text => lead + kept,
+            look if kept > lead => {
+                text = look;
+                kept - lead
+            }
+            _ => lead - kept,
+        };
         if kept * 2 >= words {
-            let ends = siblings.entry(sibling_look(id)).or_insert((id, id));
-            *ends = (ends.0.min(id), ends.1.max(id));
+            siblings.entry(sibling_look(id)).or_insert((id, id)).1 = id;
         }
     }
-    let text = looks.into_iter().find(|&(_, kept): &(_, i32)| kept * 2 > all);
-    let text = text.and_then(|(look, _)| look);
+    let of_text = kept_parts().filter(|&(id, _)| look(id) == text);
+    text = text.filter(|_| of_text.map(|(_, &(_, kept))| kept).sum::<i32>() * 2 > all);
     let is_part = |id: NodeId| {
         let between = siblings
             .get(&sibling_look(id))
             .is_some_and(|&(first, last)| first < id && id < last);
         between || text.is_some() && look(id) == text
     };
-    parts.retain(|&id, &mut (words, kept)| kept * 2 < words && words >= MIN_PART_WORDS && is_part(id));
+    let is_lost = |id: NodeId| {
+        let (words, kept) = parts[id as usize];
+        kept * 2 < words && words >= MIN_PART_WORDS && is_part(id)
+    };
     for (block, probability) in blocks.iter().zip(probabilities) {
-        if is_paragraph(block) && parts.contains_key(&dom.parent(block.id)) {
+        if is_paragraph(block) && is_lost(dom.parent(block.id)) {
             *probability = cut.max(*probability);
         }
     }

@@ -176,7 +176,7 @@ impl Redactor {
 
 /// Sorts spans and merges overlapping ones under the entity with the lowest rank.
 fn merge(mut spans: Vec<Span>) -> Vec<Span> {
-    spans.sort_by_key(|span| (span.start, span.end));
+    spans.sort_unstable_by_key(|span| (span.start, span.end));
     let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
     for span in spans {
         match merged.last_mut() {

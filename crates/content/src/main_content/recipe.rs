@@ -74,7 +74,7 @@ fn lists(shown: &[Option<usize>]) -> Vec<Range<usize>> {
         }
     }
     lists.retain(|list| list.len() > 1);
-    lists.sort_by_key(|list| std::cmp::Reverse(list.len()));
+    lists.sort_unstable_by_key(|list| (std::cmp::Reverse(list.len()), list.start));
     lists
 }
 

@@ -26,13 +26,9 @@ impl Footnotes {
     /// Finds the footnotes of a page.
     pub(crate) fn of(dom: &Dom) -> Footnotes {
         let mut out = Footnotes::default();
-        let mut candidates: Vec<NodeId> = (0..dom.len())
-            .filter(|&id| match dom.tag(id) {
-                Tag::A => is_reference(dom, id),
-                Tag::Sup => is_unlinked_reference(dom, id),
-                _ => false,
-            })
-            .collect();
+        let links = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::A && is_reference(dom, id));
+        let raised = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Sup && is_unlinked_reference(dom, id));
+        let candidates: Vec<NodeId> = links.chain(raised).collect();
         if candidates.is_empty() {
             return out;
         }
@@ -51,7 +47,6 @@ impl Footnotes {
             .collect();
         let mut found: HashMap<NodeId, Option<(NodeId, Option<NodeId>)>> = HashMap::default();
         let mut numbers: HashMap<NodeId, usize> = HashMap::default();
-        candidates.sort_by_key(|&id| dom.tag(id) == Tag::Sup);
         let mut has_links = false;
         for reference in candidates {
             let is_link = dom.tag(reference) == Tag::A;

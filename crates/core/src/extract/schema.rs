@@ -92,7 +92,7 @@ impl Schema {
     pub fn prune(&self, value: &mut Value) -> Vec<String> {
         let mut removed = Vec::new();
         self.prune_at(&self.root, value, &mut removed, limits::MAX_SCHEMA_DEPTH);
-        removed.sort();
+        removed.sort_unstable();
         removed.dedup();
         removed.truncate(limits::MAX_VIOLATIONS);
         removed
@@ -189,7 +189,7 @@ impl Schema {
                 Ok(_) | Err(_) => unchecked.push(format!("pattern {pattern}")),
             }
         }
-        unchecked.sort();
+        unchecked.sort_unstable();
         unchecked.dedup();
         for name in &mut unchecked {
             *name = name.chars().take(limits::MAX_NAMED_CHARS).collect();

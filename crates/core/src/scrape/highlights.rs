@@ -33,7 +33,7 @@ pub(crate) fn highlights(text: &Text, query: &str) -> String {
     let mut ranked: Vec<usize> = (0..scores.len())
         .filter(|&index| scores[index] >= best * MIN_SCORE_RATIO)
         .collect();
-    ranked.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+    ranked.sort_unstable_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     let mut chosen: Vec<usize> = Vec::new();
     let mut bytes = 0;
     for index in ranked {

@@ -53,7 +53,7 @@ pub(super) fn summary(text: &Text, title: Option<&str>, description: Option<&str
             })
             .collect();
         // A floating-point sum depends on its order, and the order of a set is arbitrary.
-        weights.sort_by(f64::total_cmp);
+        weights.sort_unstable_by(f64::total_cmp);
         let mean = weights.iter().sum::<f64>()
             / words.len().clamp(FEW_WORDS * 2, MANY_WORDS.max(words.len())) as f64;
         mean * (1.0 + LEAD_WEIGHT / (1.0 + place as f64 / LEAD_SENTENCES))
@@ -63,7 +63,7 @@ pub(super) fn summary(text: &Text, title: Option<&str>, description: Option<&str
         .enumerate()
         .map(|(place, (_, words))| (score(place, words), place))
         .collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
 
     let mut chosen: Vec<usize> = Vec::new();
     let mut bytes = 0;

@@ -45,7 +45,7 @@ impl Forest {
         }
         forest
             .splits
-            .sort_by_key(|split| (split.feature, split.threshold));
+            .sort_unstable_by_key(|split| (split.feature, split.threshold));
         let mut end = 0;
         for same in forest.splits.chunk_by(|one, next| one.feature == next.feature) {
             end += same.len();

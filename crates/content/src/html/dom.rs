@@ -161,6 +161,11 @@ impl Dom {
         })
     }
 
+    /// Returns `id` and its ancestors, nearest first, without the document.
+    pub(crate) fn inclusive_ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        std::iter::once(id).chain(self.ancestors(id))
+    }
+
     /// Returns the first element with this tag below `id`.
     pub(crate) fn first(&self, id: NodeId, tag: Tag) -> Option<NodeId> {
         self.below(id).find(|&n| self.tag(n) == tag)

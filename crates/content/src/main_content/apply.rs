@@ -194,8 +194,9 @@ fn pictures(
         let before = before.last().map_or(0, |&id| id);
         let after = after.map_or(dom.len(), |&id| id);
         let alone = |&up: &NodeId| before < up && dom.end(up) <= after;
-        let Some(whole) = std::iter::once(own)
-            .chain(dom.ancestors(own).take(MAX_LEVELS))
+        let Some(whole) = dom
+            .inclusive_ancestors(own)
+            .take(MAX_LEVELS + 1)
             .take_while(alone)
             .last()
         else {

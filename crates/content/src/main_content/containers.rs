@@ -62,8 +62,8 @@ impl Containers {
             id if id >= dom.end(self.best) => 1,
             _ => 0,
         };
-        let common = std::iter::once(self.best)
-            .chain(dom.ancestors(self.best))
+        let common = dom
+            .inclusive_ancestors(self.best)
             .take(MAX_ANCESTORS)
             .take_while(|&up| !(up <= id && id < dom.end(up)))
             .count();

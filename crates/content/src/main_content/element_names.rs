@@ -143,7 +143,7 @@ fn group(word: &str) -> Option<u32> {
 /// Returns the word groups of an element and its nearest ancestors, 2, 5 and 10 elements in all.
 pub(super) fn groups_around(dom: &Dom, names: &[NameHints], id: NodeId) -> [u32; 3] {
     let mut groups = [0; 3];
-    for (distance, node) in std::iter::once(id).chain(dom.ancestors(id)).take(10).enumerate() {
+    for (distance, node) in dom.inclusive_ancestors(id).take(10).enumerate() {
         for (all, within) in groups.iter_mut().zip([2, 5, 10]) {
             *all |= if distance < within {
                 names[node as usize].words

@@ -91,7 +91,7 @@ pub(super) fn adjust(
 
 /// Returns true for text that is mainly links. Links in code lead to definitions.
 fn leads_elsewhere(dom: &Dom, block: &Block) -> bool {
-    let mut around = std::iter::once(block.id).chain(dom.ancestors(block.id).take(MAX_CODE_LEVELS));
+    let mut around = dom.inclusive_ancestors(block.id).take(MAX_CODE_LEVELS + 1);
     block.linked_percent() >= LINKED_PERCENT && !around.any(|id| code::is_block(dom, id))
 }
 

@@ -219,7 +219,7 @@ fn without_currency(text: &str) -> Option<&str> {
 /// Returns true if an element near the text is called a price.
 fn is_named_price(dom: &Dom, id: NodeId) -> bool {
     let mut is_price = false;
-    for id in std::iter::once(id).chain(dom.ancestors(id)).take(NAMED) {
+    for id in dom.inclusive_ancestors(id).take(NAMED) {
         for name in [attr::CLASS, attr::ID, attr::ITEMPROP] {
             hints::each_word(dom.attr(id, name).unwrap_or_default(), &mut |word| {
                 is_price |= PRICE_NAMES.contains(&word);

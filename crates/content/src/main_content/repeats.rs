@@ -120,8 +120,8 @@ fn drop_adjacent(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
 }
 
 fn is_quoted(dom: &Dom, block: &Block) -> bool {
-    std::iter::once(block.id)
-        .chain(dom.ancestors(block.id).take(10))
+    dom.inclusive_ancestors(block.id)
+        .take(11)
         .any(|up| matches!(dom.tag(up), Tag::Blockquote | Tag::Pre))
 }
 

@@ -186,7 +186,7 @@ fn restore_structures(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
         let is_structure =
             |&up: &NodeId| matches!(dom.tag(up), Tag::Table | Tag::Ul | Tag::Ol | Tag::Dl | Tag::Pre);
         let apart = |&up: &NodeId| up > before.id;
-        let around = std::iter::once(id).chain(dom.ancestors(id).take(MAX_LEVELS));
+        let around = dom.inclusive_ancestors(id).take(MAX_LEVELS + 1);
         let Some(structure) = around.take_while(apart).filter(is_structure).last() else {
             at += 1;
             continue;
@@ -229,7 +229,7 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
     let list_of = |id: NodeId| match dom.tag(id) {
         Tag::Li | Tag::Dt | Tag::Dd => Some(dom.parent(id)),
         _ => {
-            let mut around = std::iter::once(id).chain(dom.ancestors(id).take(MAX_LEVELS));
+            let mut around = dom.inclusive_ancestors(id).take(MAX_LEVELS + 1);
             around.find(|&up| dom.tag(up) == Tag::Blockquote)
         }
     };

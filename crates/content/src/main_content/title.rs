@@ -54,7 +54,7 @@ pub(super) fn repeated_title(
         return None;
     }
     let is_article = |n: NodeId| dom.tag(n) == Tag::Article;
-    if !std::iter::once(root).chain(dom.ancestors(root)).any(is_article) && !is_dated(dom) {
+    if !dom.inclusive_ancestors(root).any(is_article) && !is_dated(dom) {
         return None;
     }
     let title = of_page(dom);

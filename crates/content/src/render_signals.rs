@@ -147,18 +147,8 @@ fn frames(dom: &Dom, base: &Url, url: &Url) -> usize {
 }
 
 fn is_related(one: &Url, other: &Url) -> bool {
-    let host = |url: &Url| {
-        url.host_str()
-            .map(|host| host.strip_prefix("www.").unwrap_or(host).to_owned())
-    };
-    let (Some(one), Some(other)) = (host(one), host(other)) else {
-        return false;
-    };
-    let is_below = |one: &str, other: &str| {
-        one.strip_suffix(other)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    is_below(&one, &other) || is_below(&other, &one)
+    let hosts = one.host_str().zip(other.host_str());
+    hosts.is_some_and(|(one, other)| links::is_same_site(one, other))
 }
 
 /// Returns the most certain of these elements that has no content.
@@ -193,12 +183,7 @@ fn kind_of_mount(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {
         })
     };
     let is_sure = matches!(kind, Mount::Root | Mount::Main);
-    (is_sure
-        || !std::iter::once(id)
-            .chain(dom.ancestors(id))
-            .take(ON_DEMAND_LEVELS)
-            .any(waits))
-    .then_some(kind)
+    (is_sure || !dom.inclusive_ancestors(id).take(ON_DEMAND_LEVELS).any(waits)).then_some(kind)
 }
 
 fn kind_by_name(dom: &Dom, id: NodeId, scripts: &Scripts) -> Option<Mount> {

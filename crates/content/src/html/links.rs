@@ -30,6 +30,19 @@ fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
 }
 
+/// Returns whether a host is `domain` or a subdomain of it.
+pub(crate) fn is_within(host: &str, domain: &str) -> bool {
+    host.strip_suffix(domain)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// Returns whether one of two hosts is the other one or a subdomain of it, whether or not they start with `www.`.
+pub(crate) fn is_same_site(one: &str, other: &str) -> bool {
+    let bare = |host: &str| host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase();
+    let (one, other) = (bare(one), bare(other));
+    is_within(&one, &other) || is_within(&other, &one)
+}
+
 /// The targets of a page's links. Each is resolved once, for all outputs.
 #[derive(Debug)]
 pub(crate) struct Targets {

@@ -1,6 +1,8 @@
 //! Where a link leads: a table of contents links to parts of the page, sources and references link to other
 //! sites, navigation links to pages of the same site.
 
+use crate::html::links;
+
 /// Kind of a link's target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkTarget {
@@ -25,14 +27,7 @@ pub(super) fn of(href: &str, host: &str) -> LinkTarget {
         return LinkTarget::Site;
     }
     let target = rest.split(['/', '?', '#', ':']).next().unwrap_or("");
-    let bare = |host: &str| host.strip_prefix("www.").unwrap_or(host).to_ascii_lowercase();
-    let (target, own) = (bare(target), bare(host));
-    let is_below = |inner: &str, outer: &str| {
-        inner
-            .strip_suffix(outer)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    match is_below(&target, &own) || is_below(&own, &target) {
+    match links::is_same_site(target, host) {
         true => LinkTarget::Site,
         false => LinkTarget::OtherSite,
     }

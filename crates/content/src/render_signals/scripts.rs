@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::html::dom::{Dom, NodeId, attr};
+use crate::html::links;
 use crate::html::tag::Tag;
 use crate::limits;
 
@@ -179,11 +180,7 @@ fn is_side_file(src: &str) -> bool {
     let path = plain.split_once("//").map_or(plain, |(_, rest)| rest);
     let is_absolute = plain.starts_with("//") || plain.contains("://");
     let host = path.split('/').next().unwrap_or("").to_ascii_lowercase();
-    let is_below = |side: &&&str| {
-        host.strip_suffix(**side)
-            .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-    };
-    if is_absolute && SIDE_HOSTS.iter().any(|side| is_below(&side)) {
+    if is_absolute && SIDE_HOSTS.iter().any(|side| links::is_within(&host, side)) {
         return true;
     }
     if path.contains("/_vercel/insights")

@@ -225,7 +225,11 @@ fn is_container(tag: Tag) -> bool {
             | Tag::Span
             | Tag::Other
             | Tag::Font
-    ) || matches!(tag, Tag::Table | Tag::Tbody | Tag::Tr | Tag::Td)
+            | Tag::Table
+            | Tag::Tbody
+            | Tag::Tr
+            | Tag::Td
+    )
 }
 
 fn is_prose(weights: &TextWeights, root: NodeId) -> bool {

@@ -84,11 +84,7 @@ impl TextWeights {
         for id in (1..dom.len()).rev() {
             let at = id as usize;
             let (text, linked) = (self.own_text[at], self.own_linked[at]);
-            let prose = if text >= PROSE_BYTES && linked * 2 < text {
-                text - linked
-            } else {
-                0
-            };
+            let prose = if self.is_paragraph(id) { text - linked } else { 0 };
             // The sums of children are complete, as they come later in document order.
             self.text[at] = self.text[at].saturating_add(text);
             self.linked[at] = self.linked[at].saturating_add(linked);

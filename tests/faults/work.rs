@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use bytes::Bytes;
-use harvestman_tests::{DocsSite, HttpResponse, RunningSite, send_request};
+use harvestman_tests::{AUTHORIZATION, DocsSite, HttpResponse, RunningSite, send_request};
 use http::Method;
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -163,7 +163,7 @@ impl Worker {
         key: &str,
         body: &str,
     ) -> Result<HttpResponse> {
-        let mut headers = vec![("authorization", "Bearer fc-test")];
+        let mut headers = vec![AUTHORIZATION];
         if method == Method::POST {
             headers.push(("content-type", "application/json"));
         }

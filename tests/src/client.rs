@@ -39,6 +39,15 @@ impl HttpResponse {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
+    /// Asserts that this is an error response with a status and a code.
+    ///
+    /// # Panics
+    /// If it is another response.
+    #[track_caller]
+    pub fn is_error(&self, status: u16, code: &str) {
+        assert_eq!((self.status, self.code()), (status, code), "{}", self.text());
+    }
+
     /// Returns the JSON of a 200 response.
     ///
     /// # Panics

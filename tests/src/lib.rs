@@ -42,7 +42,7 @@ pub use model::{Model, ModelReply, ModelRequest};
 pub use names::NameServer;
 pub use proxy::TestProxy;
 pub use receiver::Receiver;
-pub use server::{Folder, TestServer};
+pub use server::{AUTHORIZATION, Folder, JSON, TestServer};
 pub use site::{Page, RunningSite, Site};
 pub use stored_job::new_job;
 pub use tls_front::{TlsFront, serve_without_tls};

@@ -20,6 +20,10 @@ use crate::client::{self, HttpResponse};
 pub const KEY: &str = "fc-test";
 /// Key of the team `other`.
 pub const OTHER_KEY: &str = "fc-other";
+/// Header with the key of the team `test`.
+pub const AUTHORIZATION: (&str, &str) = ("authorization", "Bearer fc-test");
+/// Header of a request with JSON.
+pub const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// Time limit for waits. It is generous: reaching it means failure and is never a measurement.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -212,13 +216,7 @@ impl TestServer {
 
     /// Sends a GET request with the key of the team `test`.
     pub async fn get(&self, path: &str) -> HttpResponse {
-        self.send(
-            Method::GET,
-            path,
-            &[("authorization", "Bearer fc-test")],
-            Bytes::new(),
-        )
-        .await
+        self.send(Method::GET, path, &[AUTHORIZATION], "").await
     }
 
     /// Sends a POST request with JSON and the key of the team `test`.
@@ -232,22 +230,19 @@ impl TestServer {
     }
 
     async fn send_json(&self, method: Method, path: &str, body: &Value) -> HttpResponse {
-        let headers = [
-            ("authorization", "Bearer fc-test"),
-            ("content-type", "application/json"),
-        ];
-        self.send(method, path, &headers, body.to_string()).await
+        self.send(method, path, &[AUTHORIZATION, JSON], body.to_string())
+            .await
     }
 
     /// Sends a DELETE request with the key of the team `test`.
     pub async fn delete(&self, path: &str) -> HttpResponse {
-        self.send(
-            Method::DELETE,
-            path,
-            &[("authorization", "Bearer fc-test")],
-            Bytes::new(),
-        )
-        .await
+        self.send(Method::DELETE, path, &[AUTHORIZATION], "").await
+    }
+
+    /// Sends a request with JSON and the key of the team `other`.
+    pub async fn send_as_other(&self, method: Method, path: &str, body: impl Into<Bytes>) -> HttpResponse {
+        let headers = [("authorization", "Bearer fc-other"), JSON];
+        self.send(method, path, &headers, body).await
     }
 
     /// Sends any request. Only `Host` and `Content-Length` are added.

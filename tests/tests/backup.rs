@@ -145,7 +145,7 @@ async fn secrets_are_discarded_if_their_key_is_lost() {
     let resumed = json!({ "status": "active" });
     let resume = server.patch(&monitor, &resumed).await;
     for refused in [append, continuation, run, resume] {
-        assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));
+        refused.is_error(409, "CONFLICT");
         let error = refused.json["error"].as_str().unwrap();
         assert!(error.contains("`headers`"), "{error}");
     }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use harvestman_tests::{HttpResponse, Page, Site, TestServer, server};
+use harvestman_tests::{AUTHORIZATION, HttpResponse, JSON, Page, Site, TestServer, server};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -28,11 +28,9 @@ fn check(what: &str, response: &HttpResponse, status: u16, code: &str) {
 }
 
 async fn post_text(server: &TestServer, path: &str, body: impl Into<Vec<u8>>) -> HttpResponse {
-    let headers = [
-        ("authorization", "Bearer fc-test"),
-        ("content-type", "application/json"),
-    ];
-    server.send(Method::POST, path, &headers, body.into()).await
+    server
+        .send(Method::POST, path, &[AUTHORIZATION, JSON], body.into())
+        .await
 }
 
 #[tokio::test]
@@ -234,10 +232,7 @@ async fn harmless_extra_values_are_accepted() {
     });
     let id = server.crawl(&request).await;
     assert_eq!(server.wait(&id).await["completed"], 1);
-    let headers = [
-        ("authorization", "Bearer fc-test"),
-        ("content-type", "text/plain"),
-    ];
+    let headers = [AUTHORIZATION, ("content-type", "text/plain")];
     let body = json!({ "url": site.url("/") }).to_string();
     server.send(Method::POST, "/v2/scrape", &headers, body).await.ok();
     // The accountable user is shown with the activity.
@@ -401,14 +396,7 @@ async fn invalid_paths_and_methods_are_rejected() {
         (Method::POST, format!("/v2/crawl/{id}")),
         (Method::DELETE, format!("/v2/scrape/{id}")),
     ] {
-        let response = server
-            .send(
-                method.clone(),
-                &path,
-                &[("authorization", "Bearer fc-test")],
-                "{}",
-            )
-            .await;
+        let response = server.send(method.clone(), &path, &[AUTHORIZATION], "{}").await;
         check(&format!("{method} {path}"), &response, 405, "METHOD_NOT_ALLOWED");
     }
     check(
@@ -441,7 +429,7 @@ async fn bodies_that_are_too_large_or_encoded_are_rejected() {
         "PAYLOAD_TOO_LARGE",
     );
     for coding in ["gzip", "br", "x"] {
-        let headers = [("authorization", "Bearer fc-test"), ("content-encoding", coding)];
+        let headers = [AUTHORIZATION, ("content-encoding", coding)];
         let response = server.send(Method::POST, "/v2/crawl", &headers, "{}").await;
         check(coding, &response, 415, "UNSUPPORTED_MEDIA_TYPE");
     }

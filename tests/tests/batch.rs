@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, assert_fields};
+use harvestman_tests::{AUTHORIZATION, HttpResponse, Page, RunningSite, Site, TestServer, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -135,9 +135,7 @@ async fn the_status_can_be_read_only_at_the_batch_path() {
         }
         assert_eq!(server.delete(&wrong).await.status, 404);
     }
-    let theirs = server
-        .send(Method::GET, &path, &[("authorization", "Bearer fc-other")], "")
-        .await;
+    let theirs = server.send_as_other(Method::GET, &path, "").await;
     assert_eq!(theirs.status, 404);
     let active = server.get("/v2/crawl/active").await.ok();
     assert!(
@@ -171,7 +169,7 @@ async fn invalid_urls_are_reported_or_reject_the_batch() {
             &json!({ "urls": urls_in_request, "ignoreInvalidURLs": false }),
         )
         .await;
-    assert_eq!((strict.status, strict.code()), (400, "BAD_REQUEST"));
+    strict.is_error(400, "BAD_REQUEST");
     let positions: BTreeSet<String> = strict.json["details"]
         .as_array()
         .unwrap()
@@ -184,13 +182,13 @@ async fn invalid_urls_are_reported_or_reject_the_batch() {
             .map(str::to_owned)
             .into()
     );
-    let none = server
+    server
         .post(
             "/v2/batch/scrape",
             &json!({ "urls": ["ftp://a.example/", "nonsense://x"] }),
         )
-        .await;
-    assert_eq!((none.status, none.code()), (400, "BAD_REQUEST"));
+        .await
+        .is_error(400, "BAD_REQUEST");
     let valid = server
         .post(
             "/v2/batch/scrape",
@@ -290,13 +288,14 @@ async fn a_cancelled_batch_keeps_its_documents() {
     assert_eq!(status["data"].as_array().unwrap().len(), 5);
     let id = path.rsplit('/').next().unwrap();
     let more = json!({ "urls": urls(&site, 0..30), "appendToId": id });
-    let refused = server.post("/v2/batch/scrape", &more).await;
-    assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));
+    server
+        .post("/v2/batch/scrape", &more)
+        .await
+        .is_error(409, "CONFLICT");
 
     let done = server.batch(&json!({ "urls": urls(&site, 0..1) })).await;
     server.wait_for_end(&done).await;
-    let late = server.delete(&done).await;
-    assert_eq!((late.status, late.code()), (409, "CONFLICT"));
+    server.delete(&done).await.is_error(409, "CONFLICT");
 }
 
 #[tokio::test]
@@ -405,17 +404,12 @@ async fn only_a_batch_of_the_same_team_and_options_can_be_extended() {
     }
     let more = json!({ "urls": urls(&site, 0..4), "appendToId": id });
     let theirs = server
-        .send(
-            Method::POST,
-            "/v2/batch/scrape",
-            &[("authorization", "Bearer fc-other")],
-            more.to_string(),
-        )
+        .send_as_other(Method::POST, "/v2/batch/scrape", more.to_string())
         .await;
     assert_eq!(theirs.status, 404);
     let other = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["markdown", "html"] });
     let response = server.post("/v2/batch/scrape", &other).await;
-    assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+    response.is_error(400, "BAD_REQUEST");
     assert_eq!(response.json["details"][0]["path"], json!(["appendToId"]));
     let same = json!({ "urls": urls(&site, 0..4), "appendToId": id, "formats": ["html"], "origin": "x" });
     server.post("/v2/batch/scrape", &same).await.ok();
@@ -423,7 +417,7 @@ async fn only_a_batch_of_the_same_team_and_options_can_be_extended() {
 }
 
 async fn with_key(server: &TestServer, key: &str, body: &Value) -> HttpResponse {
-    let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
+    let headers = [AUTHORIZATION, ("x-idempotency-key", key)];
     server
         .send(Method::POST, "/v2/batch/scrape", &headers, body.to_string())
         .await
@@ -437,8 +431,9 @@ async fn the_same_idempotency_key_returns_the_same_batch() {
     let first = with_key(&server, "one", &body).await.ok();
     let again = with_key(&server, "one", &body).await.ok();
     assert_eq!(first, again);
-    let other = with_key(&server, "one", &json!({ "urls": urls(&site, 0..3) })).await;
-    assert_eq!((other.status, other.code()), (409, "IDEMPOTENCY_KEY_REUSED"));
+    with_key(&server, "one", &json!({ "urls": urls(&site, 0..3) }))
+        .await
+        .is_error(409, "IDEMPOTENCY_KEY_REUSED");
     assert_ne!(with_key(&server, "two", &body).await.ok()["id"], first["id"]);
 
     let path = format!("/v2/batch/scrape/{}", first["id"].as_str().unwrap());
@@ -459,11 +454,13 @@ async fn the_same_idempotency_key_returns_the_same_batch() {
 async fn options_that_are_not_enabled_are_refused() {
     let server = TestServer::start().await;
     let body = json!({ "urls": ["http://a.example/"], "zeroDataRetention": true });
-    let response = server.post("/v2/batch/scrape", &body).await;
-    assert_eq!((response.status, response.code()), (403, "FORBIDDEN"));
+    server
+        .post("/v2/batch/scrape", &body)
+        .await
+        .is_error(403, "FORBIDDEN");
     let hook = json!({ "urls": ["http://a.example/"], "webhook": "http://10.0.0.1/hook" });
     let response = server.post("/v2/batch/scrape", &hook).await;
-    assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+    response.is_error(400, "BAD_REQUEST");
     assert_eq!(response.json["details"][0]["path"], json!(["webhook", "url"]));
 }
 
@@ -507,8 +504,8 @@ async fn a_batch_has_at_most_a_hundred_thousand_pages() {
     assert_fields(&status, json!({ "status": "scraping", "total": 100_000 }));
     server.delete(&path).await.ok();
     urls_in_request.push(site.url("/p/one-more"));
-    let response = server
+    server
         .post("/v2/batch/scrape", &json!({ "urls": urls_in_request }))
-        .await;
-    assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+        .await
+        .is_error(400, "BAD_REQUEST");
 }

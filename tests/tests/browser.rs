@@ -132,7 +132,7 @@ async fn actions_fill_and_submit_a_form_and_return_their_results() {
                 { "type": "wait", "milliseconds": 1 }, { "type": "click", "selector": "#nowhere" }] }),
         )
         .await;
-    assert_eq!((failed.status, failed.code()), (500, "SCRAPE_ACTION_ERROR"));
+    failed.is_error(500, "SCRAPE_ACTION_ERROR");
     assert_eq!(failed.json["details"], json!({ "index": 1, "type": "click" }));
 
     // A connection error is not an error of the action.
@@ -214,8 +214,10 @@ async fn without_a_browser_requests_that_need_one_get_503() {
     let site = site().await;
     let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", "none")]).await;
     let shot = json!({ "url": site.url("/blue"), "formats": ["screenshot"] });
-    let refused = server.post("/v2/scrape", &shot).await;
-    assert_eq!((refused.status, refused.code()), (503, "FEATURE_NOT_CONFIGURED"));
+    server
+        .post("/v2/scrape", &shot)
+        .await
+        .is_error(503, "FEATURE_NOT_CONFIGURED");
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ async fn plain_pages_continue_while_the_browser_is_busy() {
     assert_eq!(server.post("/v2/scrape", &plain).await.status, 200);
     let picture = json!({ "url": site.url("/2"), "formats": ["screenshot"], "timeout": 1_500 });
     let refused = server.post("/v2/scrape", &picture).await;
-    assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+    refused.is_error(429, "CONCURRENCY_LIMITED");
     assert!(refused.error().contains("browser"), "{}", refused.error());
 
     scripts.release();

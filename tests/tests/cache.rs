@@ -4,7 +4,6 @@
 
 use std::time::Duration;
 
-use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, assert_contains};
 use http::Method;
 use serde_json::{Value, json};
@@ -33,12 +32,6 @@ async fn state(server: &TestServer, url: &str, options: Value) -> Option<String>
     assert_eq!(metadata["cachedAt"].is_string(), hit, "{metadata}");
     assert_eq!(metadata["creditsUsed"], 1, "a cache hit costs the same");
     metadata["cacheState"].as_str().map(str::to_owned)
-}
-
-#[track_caller]
-fn is_error(response: &HttpResponse, status: u16, code: &str) {
-    let found = (response.status, response.code());
-    assert_eq!(found, (status, code), "{}", response.error());
 }
 
 #[tokio::test]
@@ -92,7 +85,7 @@ async fn min_age_uses_only_the_cache() {
     let server = TestServer::start().await;
     let url = site.url("/");
     let missing = scrape(&server, &url, json!({ "minAge": 0 })).await;
-    is_error(&missing, 404, "SCRAPE_NO_CACHED_DATA");
+    missing.is_error(404, "SCRAPE_NO_CACHED_DATA");
     assert_eq!(site.hits().len(), 0);
     scrape(&server, &url, json!({})).await.ok();
     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -104,7 +97,7 @@ async fn min_age_uses_only_the_cache() {
         let response = scrape(&server, &url, options).await;
         match hit {
             true => assert_eq!(response.ok()["data"]["metadata"]["cacheState"], "hit"),
-            false => is_error(&response, 404, "SCRAPE_NO_CACHED_DATA"),
+            false => response.is_error(404, "SCRAPE_NO_CACHED_DATA"),
         }
     }
     assert_eq!(site.hits().len(), 1);
@@ -116,7 +109,7 @@ async fn lockdown_sends_no_requests() {
     let server = TestServer::start().await;
     for url in [site.url("/"), "http://nothing.invalid/".to_owned()] {
         let missing = scrape(&server, &url, json!({ "lockdown": true })).await;
-        is_error(&missing, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+        missing.is_error(404, "SCRAPE_LOCKDOWN_CACHE_MISS");
     }
     assert_eq!(site.hits().len(), 0);
     scrape(&server, &site.url("/"), json!({})).await.ok();
@@ -132,7 +125,7 @@ async fn lockdown_sends_no_requests() {
         json!({ "lockdown": true, "location": { "country": "DE" } }),
     ] {
         let missing = scrape(&server, &site.url("/"), options).await;
-        is_error(&missing, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+        missing.is_error(404, "SCRAPE_LOCKDOWN_CACHE_MISS");
     }
     assert_eq!(site.hits().len(), 1);
 }
@@ -160,7 +153,7 @@ async fn private_and_failed_pages_are_not_cached() {
     let batch = json!({ "urls": [site.url("/")], "zeroDataRetention": true });
     server.wait_for_end(&server.batch(&batch).await).await;
     let missing = scrape(&server, &site.url("/"), json!({ "lockdown": true })).await;
-    is_error(&missing, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+    missing.is_error(404, "SCRAPE_LOCKDOWN_CACHE_MISS");
 
     let discreet = json!({ "zeroDataRetention": true });
     scrape(&server, &site.url("/"), json!({})).await.ok();
@@ -188,14 +181,9 @@ async fn copies_are_separate_per_team_location_and_url() {
         Some("miss")
     );
 
-    let key = format!("Bearer {OTHER_KEY}");
-    let headers = [
-        ("authorization", key.as_str()),
-        ("content-type", "application/json"),
-    ];
     let body = json!({ "url": url, "lockdown": true }).to_string();
-    let stranger = server.send(Method::POST, "/v2/scrape", &headers, body).await;
-    is_error(&stranger, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+    let stranger = server.send_as_other(Method::POST, "/v2/scrape", body).await;
+    stranger.is_error(404, "SCRAPE_LOCKDOWN_CACHE_MISS");
 }
 
 #[tokio::test]

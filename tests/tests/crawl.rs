@@ -353,13 +353,10 @@ async fn a_crawl_is_continued_without_fetching_its_pages_again() {
     let request = json!({ "url": site.url("/"), "limit": 3, "sitemap": "skip",
         "scrapeOptions": { "formats": ["markdown", "html"] } });
     let first = server.crawl(&request).await;
-    let running = server.post(&continuation(&first), &json!({})).await;
-    assert_eq!(
-        (running.status, running.code()),
-        (409, "CONFLICT"),
-        "{}",
-        running.text()
-    );
+    server
+        .post(&continuation(&first), &json!({}))
+        .await
+        .is_error(409, "CONFLICT");
     server.wait(&first).await;
     assert_eq!(
         urls_left(&server, &first).await,

@@ -162,13 +162,10 @@ async fn total_includes_pages_in_flight_at_a_cancel() {
     let other = server
         .run_crawl(&json!({ "url": site.url("/"), "limit": 5 }))
         .await;
-    let response = server.delete(&format!("/v2/crawl/{}", other.id)).await;
-    assert_eq!(
-        (response.status, response.code()),
-        (409, "CONFLICT"),
-        "{}",
-        response.json
-    );
+    server
+        .delete(&format!("/v2/crawl/{}", other.id))
+        .await
+        .is_error(409, "CONFLICT");
     assert_eq!(
         server.get(&path).await.ok()["total"],
         13,

@@ -156,12 +156,7 @@ async fn robots_options_must_be_enabled_by_the_operator() {
         let mut request = json!({ "url": site.url("/") });
         request[option] = value;
         let response = server.post("/v2/crawl", &request).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (403, "FORBIDDEN"),
-            "{}",
-            response.json
-        );
+        response.is_error(403, "FORBIDDEN");
         assert!(response.error().contains(option), "{}", response.error());
     }
     let crawled = server

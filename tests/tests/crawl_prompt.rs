@@ -28,7 +28,7 @@ async fn a_preview_returns_options_and_fetches_nothing() {
     assert_contains(&response, "/warning", "No option could be derived");
     for prompt in ["", &"x".repeat(10_001)] {
         let response = preview(prompt).await;
-        assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+        response.is_error(400, "BAD_REQUEST");
         assert_eq!(response.json["details"][0]["path"], json!(["prompt"]));
     }
     assert!(site.hits().is_empty());

@@ -71,8 +71,10 @@ async fn a_question_is_answered_with_passages_that_link_to_pages_of_the_server()
         json!({ "question": 1 }),
         json!({ "question": "why?", "jobId": "" }),
     ] {
-        let response = server.post("/v2/support/docs-search", &body).await;
-        assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"));
+        server
+            .post("/v2/support/docs-search", &body)
+            .await
+            .is_error(400, "BAD_REQUEST");
     }
     let list = server.send(Method::GET, "/docs", &[], "").await;
     assert!(list.text().contains("href=\"docs/webhooks\""));

@@ -12,8 +12,8 @@ mod threads;
 use std::time::{Duration, Instant};
 
 use harvestman_tests::{
-    HttpResponse, JsonService, Model, ModelReply, ModelRequest, NameServer, Page, Receiver, RunningSite,
-    Site, TestServer, assert_contains, assert_fields,
+    AUTHORIZATION, HttpResponse, JsonService, Model, ModelReply, ModelRequest, NameServer, Page, Receiver,
+    RunningSite, Site, TestServer, assert_contains, assert_fields,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -136,9 +136,8 @@ async fn data_of_several_pages_is_merged_without_a_model() {
     assert_fields(&status, json!({ "creditsUsed": 2, "tokensUsed": 30 }));
     assert!(status["expiresAt"].as_str().unwrap().ends_with('Z'));
     assert!(warning(&status).contains("no language model"), "{status}");
-    let other = [("authorization", "Bearer fc-other")];
     let path = format!("/v2/extract/{id}");
-    assert_eq!(server.send(Method::GET, &path, &other, "").await.status, 404);
+    assert_eq!(server.send_as_other(Method::GET, &path, "").await.status, 404);
     assert_eq!(server.get(&format!("/v2/agent/{id}")).await.status, 404);
 }
 
@@ -296,7 +295,7 @@ async fn a_model_extracts_data_from_each_page_and_events_are_delivered() {
 async fn the_same_idempotency_key_starts_one_extract() {
     let (site, server) = (shop().await, server(None).await);
     let ask = async |request: Value| -> HttpResponse {
-        let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", "once")];
+        let headers = [AUTHORIZATION, ("x-idempotency-key", "once")];
         server
             .send(Method::POST, "/v2/extract", &headers, request.to_string())
             .await
@@ -304,8 +303,9 @@ async fn the_same_idempotency_key_starts_one_extract() {
     let request = json!({ "urls": [site.url("/shop/cup")], "schema": schema() });
     let first = ask(request.clone()).await.ok();
     assert_eq!(ask(request).await.ok()["id"], first["id"]);
-    let other = ask(json!({ "urls": [site.url("/shop/pot")], "schema": schema() })).await;
-    assert_eq!((other.status, other.code()), (409, "IDEMPOTENCY_KEY_REUSED"));
+    ask(json!({ "urls": [site.url("/shop/pot")], "schema": schema() }))
+        .await
+        .is_error(409, "IDEMPOTENCY_KEY_REUSED");
 }
 
 /// Script of an agent that reads the shop, tries to follow an injected link, returns an invalid result, and then a
@@ -445,10 +445,10 @@ async fn the_model_credits_of_an_agent_count_towards_the_budget() {
     let id = started(&server, "/v2/agent", &request).await;
     let status = wait_for_result(&server, "/v2/agent", &id).await;
     assert_eq!(status["creditsUsed"], 5, "{status}");
-    let refused = server
+    server
         .post("/v2/scrape", &json!({ "url": site.url("/shop/pot") }))
-        .await;
-    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+        .await
+        .is_error(402, "INSUFFICIENT_CREDITS");
 }
 
 #[tokio::test]

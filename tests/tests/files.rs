@@ -224,7 +224,7 @@ async fn a_slow_file_reader_is_killed_and_the_server_continues() {
     }
     .bytes();
     let response = parse(&server, "slow.pdf", &slow, json!({ "timeout": 1000 })).await;
-    assert_eq!((response.status, response.code()), (408, "SCRAPE_TIMEOUT"));
+    response.is_error(408, "SCRAPE_TIMEOUT");
     let data = parse(&server, "letter.docx", &letter(), json!({})).await.ok();
     assert_eq!(data["data"]["markdown"], "# A letter\n\nThe herons are back.");
     if Path::new("/proc/self").exists() {
@@ -316,10 +316,7 @@ async fn the_text_of_scans_and_images_is_recognized() {
     assert!(refused.error().contains("`image`"), "{}", refused.error());
     let bomb = [&png[..16], &[0, 1, 0, 0, 0, 1, 0, 0], &png[24..]].concat();
     let refused = parse(&server, "bomb.png", &bomb, image.clone()).await;
-    assert_eq!(
-        (refused.status, refused.code()),
-        (400, "SCRAPE_UNSUPPORTED_FILE_ERROR")
-    );
+    refused.is_error(400, "SCRAPE_UNSUPPORTED_FILE_ERROR");
     assert!(refused.error().contains("65536 x 65536"), "{}", refused.error());
     let damaged = [&png[..60], &[7; 500][..]].concat();
     let refused = parse(&server, "damaged.png", &damaged, image).await;

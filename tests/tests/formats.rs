@@ -35,7 +35,7 @@ async fn what_no_browser_can_change_is_refused_first() {
         let mut request = options;
         request["url"] = "http://127.0.0.1/".into();
         let refused = server.post("/v2/scrape", &request).await;
-        assert_eq!((refused.status, refused.code()), (503, "FEATURE_NOT_CONFIGURED"));
+        refused.is_error(503, "FEATURE_NOT_CONFIGURED");
         assert!(refused.error().contains("language model"), "{}", refused.error());
     }
 }
@@ -125,12 +125,8 @@ async fn the_history_of_a_page_survives_a_restart_and_is_private_to_its_team() {
     );
 
     let request = json!({ "url": url, "formats": ["markdown", "changeTracking"] }).to_string();
-    let headers = [
-        ("authorization", "Bearer fc-other"),
-        ("content-type", "application/json"),
-    ];
     let other = server
-        .send(Method::POST, "/v2/scrape", &headers, request)
+        .send_as_other(Method::POST, "/v2/scrape", request)
         .await
         .ok();
     assert_eq!(other["data"]["changeTracking"]["changeStatus"], "new");
@@ -423,8 +419,10 @@ async fn personal_data_is_removed_before_anything_is_stored() {
     }
     // The page is not in the cache either.
     let cached = json!({ "url": site.url("/"), "minAge": 0 });
-    let missing = server.post("/v2/scrape", &cached).await;
-    assert_eq!((missing.status, missing.code()), (404, "SCRAPE_NO_CACHED_DATA"));
+    server
+        .post("/v2/scrape", &cached)
+        .await
+        .is_error(404, "SCRAPE_NO_CACHED_DATA");
 
     let masked =
         json!({ "url": site.url("/"), "redactPII": { "entities": ["EMAIL"], "replaceStyle": "mask" } });
@@ -437,8 +435,10 @@ async fn personal_data_is_removed_before_anything_is_stored() {
     assert_eq!(data.get("warning"), None);
 
     let pictures = json!({ "url": site.url("/"), "formats": ["screenshot"], "redactPII": true });
-    let refused = server.post("/v2/scrape", &pictures).await;
-    assert_eq!((refused.status, refused.code()), (400, "BAD_REQUEST"));
+    server
+        .post("/v2/scrape", &pictures)
+        .await
+        .is_error(400, "BAD_REQUEST");
 }
 
 #[tokio::test]

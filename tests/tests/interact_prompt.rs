@@ -191,10 +191,7 @@ async fn without_a_model_other_prompts_are_refused_before_a_browser_opens() {
     let response = fixture
         .ask("Click Order. Compare the lamps. Which is best?")
         .await;
-    assert_eq!(
-        (response.status, response.code()),
-        (503, "FEATURE_NOT_CONFIGURED")
-    );
+    response.is_error(503, "FEATURE_NOT_CONFIGURED");
     assert!(
         response.error().contains("`Compare the lamps`, `Which is best`"),
         "{}",
@@ -341,7 +338,7 @@ async fn a_model_error_is_a_502_only_if_nothing_has_run() {
     let model = Model::start(|_| ModelReply::Status(401, r#"{"error":{"message":"wrong key"}}"#)).await;
     let fixture = Fixture::open(Some(&model)).await;
     let response = fixture.ask("Order a lamp").await;
-    assert_eq!((response.status, response.code()), (502, "AGENT_ERROR"));
+    response.is_error(502, "AGENT_ERROR");
     assert_eq!(
         response.error(),
         "the language model returned status 401: wrong key"

@@ -8,7 +8,6 @@ mod due;
 use std::time::{Duration, Instant};
 
 use harvestman_tests::receiver::Delivery;
-use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{
     Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer, assert_fields,
 };
@@ -482,11 +481,9 @@ async fn another_team_sees_no_monitor() {
     let server = TestServer::start().await;
     let id = create(&server, &monitor_of(pages_of(&site, &["/cup"]))).await;
     let check = run(&server, &id).await;
-    let key = format!("Bearer {OTHER_KEY}");
     let other = async |method: Method, path: &str| {
-        let headers = [("authorization", &*key), ("content-type", "application/json")];
         let path = format!("/v2/monitor{path}");
-        server.send(method, &path, &headers, "{}").await
+        server.send_as_other(method, &path, "{}").await
     };
     let check = format!("/{id}/checks/{}", check["id"].as_str().unwrap());
     for (method, path) in [

@@ -12,7 +12,9 @@ use futures_util::{SinkExt, StreamExt};
 use harvestman_core::ids::{JobId, SessionId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{DatabaseUrl, JobKind, NewJob, NewSession, Store, StoreConfig, new_id};
-use harvestman_tests::{Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, new_job, tools};
+use harvestman_tests::{
+    AUTHORIZATION, JSON, Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, new_job, tools,
+};
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -144,22 +146,23 @@ async fn a_session_is_used_from_any_server_on_postgresql() {
     }
 
     // Other teams, wrong tokens and unsigned forwards get no further than on one server.
-    let as_other = [("authorization", "Bearer fc-other")];
     let refused = other
-        .send(Method::POST, &execute, &as_other, code.to_string())
+        .send_as_other(Method::POST, &execute, code.to_string())
         .await;
     assert_eq!(refused.status, 403);
     let wrong = format!("/live/sockets/{}", token.replace(&token[40..], &"0".repeat(24)));
     assert_eq!(other.send(Method::GET, &wrong, &[], "").await.status, 404);
     let forged = [
-        ("authorization", "Bearer fc-test"),
+        AUTHORIZATION,
         (
             "x-harvestman-forwarded",
             "00000000-0000-0000-0000-000000000000 00 http://evil.test",
         ),
     ];
-    let forged = other.send(Method::GET, "/v2/browser", &forged, "").await;
-    assert_eq!((forged.status, forged.code()), (403, "FORBIDDEN"));
+    other
+        .send(Method::GET, "/v2/browser", &forged, "")
+        .await
+        .is_error(403, "FORBIDDEN");
 
     let ended = other.delete(&format!("/v2/browser/{id}")).await.ok();
     assert_eq!(ended["success"], true, "{ended}");
@@ -193,12 +196,11 @@ async fn the_session_of_a_scrape_is_continued_from_any_server_on_postgresql() {
     let path = scrape().await;
     let mut request = code.clone();
     request["existingSessionId"] = opened["id"].clone();
-    let headers = [
-        ("authorization", "Bearer fc-test"),
-        ("content-type", "application/json"),
-    ];
     let with_mark = format!("\u{feff}{request}");
-    let continued = second.send(Method::POST, &path, &headers, with_mark).await.ok();
+    let continued = second
+        .send(Method::POST, &path, &[AUTHORIZATION, JSON], with_mark)
+        .await
+        .ok();
     assert_eq!(continued["sessionId"], opened["id"]);
 
     // First calls that reach both servers at once open one session.

@@ -50,8 +50,7 @@ async fn keys_are_created_and_revoked_with_a_running_server() {
     let id = listed.split(' ').next().unwrap();
     assert_eq!(send_request(&server, &key).await.status, 200);
     assert_eq!(done(&server, &["keys", "revoke", id]), format!("revoked {id}"));
-    let response = send_request(&server, &key).await;
-    assert_eq!((response.status, response.code()), (401, "UNAUTHORIZED"));
+    send_request(&server, &key).await.is_error(401, "UNAUTHORIZED");
     assert!(refused(&server, &["keys", "revoke", id]).contains("already revoked"));
     assert_eq!(done(&server, &["keys", "list", "--team", "red"]), "");
     assert!(done(&server, &["keys", "list", "--team", "red", "--revoked"]).contains("  red  ci  revoked 20"));
@@ -111,13 +110,12 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
         done(&server, &["teams", "set-plan", "other", "small"]),
         "other now has the plan small"
     );
-    let broke = scrape(OTHER_KEY).await;
-    assert_eq!((broke.status, broke.code()), (402, "INSUFFICIENT_CREDITS"));
+    scrape(OTHER_KEY).await.is_error(402, "INSUFFICIENT_CREDITS");
     for _ in 0..2 {
         assert_eq!(send_request(&server, OTHER_KEY).await.status, 200);
     }
     let much = send_request(&server, OTHER_KEY).await;
-    assert_eq!((much.status, much.code()), (429, "RATE_LIMITED"));
+    much.is_error(429, "RATE_LIMITED");
     let wait: u64 = much.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
     for _ in 0..5 {
@@ -133,12 +131,8 @@ async fn a_plan_applies_to_its_team_at_once_and_after_a_restart() {
     done(&server, &["teams", "set-plan", "other", "small"]);
     server.terminate().await;
     server.restart().await;
-    let broke = {
-        let authorization = format!("Bearer {OTHER_KEY}");
-        let headers = [("authorization", authorization.as_str())];
-        let body = json!({ "url": site.url("/") }).to_string();
-        server.send(Method::POST, "/v2/scrape", &headers, body).await
-    };
+    let body = json!({ "url": site.url("/") }).to_string();
+    let broke = server.send_as_other(Method::POST, "/v2/scrape", body).await;
     assert_eq!(broke.status, 402, "the plan survives the restart");
 }
 
@@ -164,11 +158,10 @@ async fn feedback_is_stored_once_for_the_operator() {
     let path = format!("/v2/search/{}/feedback", search["id"].as_str().unwrap());
     server.post(&path, &rated).await.ok();
 
-    let other = [("authorization", &*format!("Bearer {OTHER_KEY}"))];
-    let foreign = server
-        .send(Method::POST, "/v2/feedback", &other, body.to_string())
-        .await;
-    assert_eq!((foreign.status, foreign.code()), (404, "NOT_FOUND"));
+    server
+        .send_as_other(Method::POST, "/v2/feedback", body.to_string())
+        .await
+        .is_error(404, "NOT_FOUND");
     for bad in [
         json!({ "endpoint": "scrape", "jobId": job }),
         json!({ "endpoint": "agent", "jobId": job, "rating": "good" }),

@@ -96,7 +96,7 @@ async fn pages_go_through_the_proxy_of_their_country() {
     assert_eq!(direct["data"]["metadata"]["proxyUsed"], "basic");
     let refused = json!({ "url": site.url("/"), "proxy": "enhanced" });
     let refused = server.post("/v2/scrape", &refused).await;
-    assert_eq!((refused.status, refused.code()), (503, "FEATURE_NOT_CONFIGURED"));
+    refused.is_error(503, "FEATURE_NOT_CONFIGURED");
     assert!(
         refused.error().contains("`enhanced` proxy for the country `US`"),
         "{}",
@@ -176,10 +176,10 @@ async fn proxies_that_fail_are_reported() {
     assert!(is_counted(&metrics, open.address(), "completed", 5), "{metrics}");
 
     // A private target is rejected, with a proxy as without.
-    let private = server
+    server
         .post("/v2/scrape", &request("http://10.0.0.1/", "FR"))
-        .await;
-    assert_eq!((private.status, private.code()), (403, "UNSAFE_TARGET"));
+        .await
+        .is_error(403, "UNSAFE_TARGET");
     assert!(!server.log().contains(SECRET), "{}", server.log());
 }
 

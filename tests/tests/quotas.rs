@@ -5,7 +5,7 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use harvestman_tests::{HttpResponse, RunningSite, Site, TestServer};
+use harvestman_tests::{AUTHORIZATION, HttpResponse, RunningSite, Site, TestServer};
 
 async fn star() -> RunningSite {
     let links: Vec<String> = (0..20).map(|n| format!("/{n}")).collect();
@@ -38,7 +38,7 @@ async fn a_team_above_its_rate_limit_gets_429_with_retry_after() {
         server.get(&result).await.ok();
     }
     let refused = server.get("/v2/crawl/active").await;
-    assert_eq!((refused.status, refused.code()), (429, "RATE_LIMITED"));
+    refused.is_error(429, "RATE_LIMITED");
     let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
     server.get(&result).await.ok();
@@ -115,7 +115,7 @@ async fn a_repeated_request_returns_its_job_when_the_credits_are_used_up() {
     let crawl = json!({ "url": site.url("/"), "sitemap": "skip", "limit": 1 }).to_string();
     let batch = json!({ "urls": [site.url("/1")] }).to_string();
     let start = async |path: &str, key: &str, body: &str| {
-        let headers = [("authorization", "Bearer fc-test"), ("x-idempotency-key", key)];
+        let headers = [AUTHORIZATION, ("x-idempotency-key", key)];
         server.send(Method::POST, path, &headers, body.to_owned()).await
     };
     // Hold the pages back, so that both jobs start before the credit is used.
@@ -129,14 +129,16 @@ async fn a_repeated_request_returns_its_job_when_the_credits_are_used_up() {
         .wait_for_end(&format!("/v2/batch/scrape/{}", id(&second)))
         .await;
 
-    let refused = start("/v2/crawl", "new", &crawl).await;
-    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+    start("/v2/crawl", "new", &crawl)
+        .await
+        .is_error(402, "INSUFFICIENT_CREDITS");
     assert_eq!(start("/v2/crawl", "one", &crawl).await.ok(), first);
     assert_eq!(start("/v2/batch/scrape", "two", &batch).await.ok(), second);
     let other = start("/v2/crawl", "one", &batch.replace("urls", "x")).await;
     assert_eq!(other.status, 400);
-    let other = start("/v2/crawl", "one", &crawl.replace("\"limit\":1", "\"limit\":2")).await;
-    assert_eq!((other.status, other.code()), (409, "IDEMPOTENCY_KEY_REUSED"));
+    start("/v2/crawl", "one", &crawl.replace("\"limit\":1", "\"limit\":2"))
+        .await
+        .is_error(409, "IDEMPOTENCY_KEY_REUSED");
 }
 
 #[tokio::test]
@@ -154,7 +156,7 @@ async fn waiting_pages_are_marked_and_get_429_after_their_timeout() {
             let mut hasty = of("/3");
             hasty["timeout"] = json!(1000);
             let refused = server.post("/v2/scrape", &hasty).await;
-            assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+            refused.is_error(429, "CONCURRENCY_LIMITED");
             let wait: u64 = refused.headers["retry-after"].to_str().unwrap().parse().unwrap();
             assert!((1..=60).contains(&wait), "{wait}");
             scrape_other(&server, setting).await;
@@ -175,8 +177,7 @@ async fn waiting_pages_are_marked_and_get_429_after_their_timeout() {
 async fn scrape_other(server: &TestServer, setting: &str) {
     let site = Site::new().graph(&[("/", &[])]).serve().await;
     let body = json!({ "url": site.url("/") }).to_string();
-    let headers = [("authorization", "Bearer fc-other")];
-    let response = server.send(Method::POST, "/v2/scrape", &headers, body).await.ok();
+    let response = server.send_as_other(Method::POST, "/v2/scrape", body).await.ok();
     assert_eq!(
         response["data"]["metadata"]["concurrencyLimited"], false,
         "{setting}"

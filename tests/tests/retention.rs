@@ -10,7 +10,8 @@ use http::Method;
 use serde_json::{Value, json};
 
 use harvestman_tests::{
-    Model, ModelReply, Page, Receiver, RunningSite, Site, TestServer, assert_contains, assert_fields, tools,
+    AUTHORIZATION, Model, ModelReply, Page, Receiver, RunningSite, Site, TestServer, assert_contains,
+    assert_fields, tools,
 };
 
 /// Text in every URL, title and text of the site, and nowhere else.
@@ -83,9 +84,7 @@ async fn read_job(server: &TestServer, path: &str) -> (Value, usize) {
 
 /// Returns whether a response of the API or the console contains the canary.
 async fn contains_canary(server: &TestServer, path: &str) -> bool {
-    let response = server
-        .send(Method::GET, path, &[("authorization", "Bearer fc-test")], "")
-        .await;
+    let response = server.send(Method::GET, path, &[AUTHORIZATION], "").await;
     String::from_utf8_lossy(&response.body).contains(CANARY)
 }
 

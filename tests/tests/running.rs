@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use harvestman_tests::receiver::Reply;
-use harvestman_tests::{Page, Receiver, Site, TestServer};
+use harvestman_tests::{AUTHORIZATION, JSON, Page, Receiver, Site, TestServer};
 use serde_json::{Value, json};
 
 /// Returns the first line of the log that contains all these words.
@@ -86,13 +86,15 @@ async fn requests_in_flight_finish_within_the_drain_time() {
         site.hold_after(before);
         let address = server.address();
         let body = json!({"url": site.url("/"), "maxAge": 0}).to_string();
-        let headers = [
-            ("authorization", "Bearer fc-test"),
-            ("content-type", "application/json"),
-        ];
         let request = tokio::spawn(async move {
-            harvestman_tests::send_request(address, http::Method::POST, "/v2/scrape", &headers, body.into())
-                .await
+            harvestman_tests::send_request(
+                address,
+                http::Method::POST,
+                "/v2/scrape",
+                &[AUTHORIZATION, JSON],
+                body.into(),
+            )
+            .await
         });
         site.wait_for_requests(before + 1).await;
         let stopping = server.terminate();

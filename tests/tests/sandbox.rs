@@ -308,10 +308,7 @@ async fn code_needs_only_its_own_language() {
             if works {
                 assert_eq!(response.ok()["exitCode"], 0, "{language}");
             } else {
-                assert_eq!(
-                    (response.status, response.code()),
-                    (503, "FEATURE_NOT_CONFIGURED")
-                );
+                response.is_error(503, "FEATURE_NOT_CONFIGURED");
                 let variable = format!("HARVESTMAN_{}", language.to_uppercase());
                 assert!(response.error().contains(&variable), "{}", response.error());
             }
@@ -334,10 +331,7 @@ async fn an_old_node_is_refused_with_its_version() {
     let request = json!({"code": "await page.title()", "language": "node"});
     let path = format!("/v2/browser/{}/execute", open(&server).await);
     let response = server.post(&path, &request).await;
-    assert_eq!(
-        (response.status, response.code()),
-        (503, "FEATURE_NOT_CONFIGURED")
-    );
+    response.is_error(503, "FEATURE_NOT_CONFIGURED");
     for part in ["Node.js v18.20.4", "Node.js 20 or newer", "HARVESTMAN_NODE"] {
         assert!(response.error().contains(part), "{}", response.error());
     }

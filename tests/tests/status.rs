@@ -198,7 +198,7 @@ async fn an_ended_crawl_never_changes() {
     let completed = server.get(&format!("/v2/crawl/{whole}")).await.ok();
     for round in 0..2 {
         let again = server.delete(&format!("/v2/crawl/{whole}")).await;
-        assert_eq!((again.status, again.code()), (409, "CONFLICT"));
+        again.is_error(409, "CONFLICT");
         assert_eq!(
             server.delete(&format!("/v2/crawl/{id}")).await.status,
             200,

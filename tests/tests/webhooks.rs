@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use harvestman_tests::receiver::{Delivery, Reply};
-use harvestman_tests::server::OTHER_KEY;
 use harvestman_tests::{Page, Receiver, RunningSite, Site, TestServer, assert_fields};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -14,6 +13,11 @@ use tokio::net::TcpListener;
 
 const SECRET: &str = "whsec 1";
 const SIGNATURE: &str = "X-Service-Signature";
+
+/// The events of a crawl of [`small_site`].
+const CRAWL_EVENTS: [&str; 5] = [
+    "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed",
+];
 
 /// Serves a front page, a page below it, and a page that redirects to itself.
 async fn small_site() -> RunningSite {
@@ -83,12 +87,7 @@ async fn all_events_of_a_crawl_are_delivered_signed_and_in_order() {
     let webhook = json!({ "url": receiver.url(), "metadata": metadata, "headers": headers });
     let id = server.crawl(&crawl_of(&site, webhook)).await;
     let deliveries = receiver.wait_for("crawl.completed").await;
-    assert_eq!(
-        events(&deliveries),
-        [
-            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
-        ]
-    );
+    assert_eq!(events(&deliveries), CRAWL_EVENTS);
     let ids: BTreeSet<&str> = deliveries.iter().map(Delivery::webhook_id).collect();
     assert_eq!(ids.len(), 5, "each event has its own id");
     for delivery in &deliveries {
@@ -179,12 +178,7 @@ async fn only_requested_events_are_sent() {
         ),
         (json!(["crawl.page"]), vec!["crawl.page"; 3]),
         (json!(["failed"]), vec![]),
-        (
-            json!([]),
-            vec![
-                "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed",
-            ],
-        ),
+        (json!([]), CRAWL_EVENTS.to_vec()),
     ] {
         let receiver = Receiver::start().await;
         let webhook = json!({ "url": receiver.url(), "events": wanted });
@@ -222,12 +216,7 @@ async fn retries_deliver_the_same_bytes() {
     let deliveries = receiver
         .wait_until(|deliveries| deliveries.iter().filter(|delivery| delivery.attempt == 2).count() == 5)
         .await;
-    assert_eq!(
-        first_attempts(&deliveries),
-        [
-            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
-        ]
-    );
+    assert_eq!(first_attempts(&deliveries), CRAWL_EVENTS);
     let mut bodies: BTreeMap<&str, BTreeSet<&[u8]>> = BTreeMap::new();
     for delivery in &deliveries {
         assert!(delivery.is_signed(SIGNATURE, SECRET));
@@ -305,10 +294,9 @@ async fn undeliverable_events_are_given_up_and_stay_in_the_log() {
     assert_eq!(log(&server, &id, "?limit=1&after=2").await["next"], Value::Null);
     assert_eq!(log(&server, &id, "?state=delivered").await["events"], json!([]));
     let path = format!("/console/api/jobs/{id}/webhooks");
-    let stranger = ("authorization", &*format!("Bearer {OTHER_KEY}"));
     for method in [http::Method::GET, http::Method::POST] {
         let body = json!({ "webhookId": event["webhookId"] }).to_string();
-        assert_eq!(server.send(method, &path, &[stranger], body).await.status, 404);
+        assert_eq!(server.send_as_other(method, &path, body).await.status, 404);
     }
     for wrong in ["?limit=0", "?limit=101", "?state=lost", "?after=-1"] {
         assert_eq!(server.get(&format!("{path}{wrong}")).await.status, 400, "{wrong}");
@@ -345,12 +333,7 @@ async fn a_slow_receiver_delays_neither_its_job_nor_other_receivers() {
     );
     slow.release();
     let deliveries = slow.wait_for("crawl.completed").await;
-    assert_eq!(
-        first_attempts(&deliveries),
-        [
-            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
-        ]
-    );
+    assert_eq!(first_attempts(&deliveries), CRAWL_EVENTS);
 }
 
 #[tokio::test]
@@ -421,12 +404,7 @@ async fn kill_9_during_a_delivery_loses_no_event() {
     receiver.release();
     server.restart().await;
     let deliveries = receiver.wait_for("crawl.completed").await;
-    assert_eq!(
-        first_attempts(&deliveries),
-        [
-            "crawl.started", "crawl.page", "crawl.page", "crawl.page", "crawl.completed"
-        ]
-    );
+    assert_eq!(first_attempts(&deliveries), CRAWL_EVENTS);
     let held = before.last().unwrap();
     let twice: Vec<&Delivery> = deliveries
         .iter()
@@ -518,12 +496,8 @@ async fn the_secret_of_a_team_replaces_that_of_the_operator() {
 
     // Another team still uses the operator's secret.
     let request = json!({ "url": receiver.url() }).to_string();
-    let key = format!("Bearer {OTHER_KEY}");
     let path = "/console/api/webhook-test";
-    let other = server
-        .send(http::Method::POST, path, &[("authorization", &key)], request)
-        .await
-        .ok();
+    let other = server.send_as_other(http::Method::POST, path, request).await.ok();
     let theirs = receiver
         .wait_until(|all| {
             all.iter()

@@ -44,8 +44,7 @@ async fn a_running_extract_shows_what_it_has_and_can_be_cancelled() {
         warning(&running).contains("`agent.model` had no effect"),
         "{running}"
     );
-    let other = [("authorization", "Bearer fc-other")];
-    assert_eq!(server.send(Method::DELETE, &path, &other, "").await.status, 404);
+    assert_eq!(server.send_as_other(Method::DELETE, &path, "").await.status, 404);
     assert_eq!(server.delete(&path).await.ok(), json!({ "success": true }));
     let cancelled = server.get(&path).await.ok();
     assert_eq!(cancelled["status"], "cancelled");
@@ -173,9 +172,8 @@ async fn the_trace_of_an_agent_refers_to_what_it_read() {
     assert_contains(&read, "/snapshot", "It is a Cup");
     assert_eq!(server.get(&format!("{path}/snapshots/{id}")).await.status, 404);
     assert_eq!(server.get(&format!("{path}/snapshots/x")).await.status, 400);
-    let other = [("authorization", "Bearer fc-other")];
     for path in [&snapshot, &format!("{path}/trace")] {
-        assert_eq!(server.send(Method::GET, path, &other, "").await.status, 404);
+        assert_eq!(server.send_as_other(Method::GET, path, "").await.status, 404);
     }
     server.delete(&path).await.ok();
     let cancelled = server.get(&path).await.ok();

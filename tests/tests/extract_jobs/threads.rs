@@ -102,15 +102,11 @@ async fn a_thread_is_refused_by_name_when_it_cannot_continue() {
     assert_eq!(server.get(&path).await.ok()["thread"]["status"], "idle");
 
     // A thread of another team does not exist.
-    let other = [
-        ("authorization", "Bearer fc-other"),
-        ("content-type", "application/json"),
-    ];
     let unknown = server
-        .send(Method::POST, "/v2/agent", &other, next.to_string())
+        .send_as_other(Method::POST, "/v2/agent", next.to_string())
         .await;
     assert_eq!(unknown.status, 404);
-    assert_eq!(server.send(Method::GET, &path, &other, "").await.status, 404);
+    assert_eq!(server.send_as_other(Method::GET, &path, "").await.status, 404);
     let none = json!({ "prompt": "next", "threadId": "0198c0de-0000-7000-8000-000000000000" });
     assert_eq!(server.post("/v2/agent", &none).await.json, unknown.json);
     assert_eq!(

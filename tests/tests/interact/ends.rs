@@ -27,7 +27,7 @@ async fn one_of_many_deletes_ends_a_session_which_is_charged_once() {
     let (done, late): (Vec<_>, Vec<_>) = deletes.into_iter().partition(|response| response.status == 200);
     assert_eq!(done.len(), 1);
     assert!(late.iter().all(|response| response.status == 404));
-    assert_eq!((running.status, running.code()), (410, "SESSION_DESTROYED"));
+    running.is_error(410, "SESSION_DESTROYED");
     let billed = done[0].json["creditsBilled"].as_u64().unwrap();
     assert!(billed >= 1);
     server.terminate().await;
@@ -41,8 +41,10 @@ async fn an_idle_session_ends() {
     // A session with running code is not idle.
     run(&server, &execute(&idle), "wait 12000").await;
     wait_for_end(&server, &idle).await;
-    let over = server.post(&execute(&idle), &bash("get url")).await;
-    assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
+    server
+        .post(&execute(&idle), &bash("get url"))
+        .await
+        .is_error(410, "SESSION_DESTROYED");
     assert_eq!(delete(&server, &idle).await.status, 404);
     server.terminate().await;
     assert!(
@@ -56,8 +58,10 @@ async fn a_session_ends_when_the_credits_of_its_team_are_used_up() {
     let server = server(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
     let id = open(&server, json!({})).await;
     wait_for_end(&server, &id).await;
-    let refused = server.post("/v2/browser", &json!({})).await;
-    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+    server
+        .post("/v2/browser", &json!({}))
+        .await
+        .is_error(402, "INSUFFICIENT_CREDITS");
 }
 
 #[tokio::test]
@@ -81,8 +85,10 @@ async fn a_session_ends_when_its_browser_is_killed() {
     };
     assert!(matches!(over.status, 410 | 502), "{}", over.status);
     wait_for_end(&server, "").await;
-    let over = server.post(&path, &bash("get url")).await;
-    assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
+    server
+        .post(&path, &bash("get url"))
+        .await
+        .is_error(410, "SESSION_DESTROYED");
     let since = std::time::Instant::now();
     while server.post("/v2/browser", &json!({})).await.status != 200 {
         assert!(since.elapsed().as_secs() < 60, "the session slot is not released");
@@ -166,10 +172,11 @@ async fn a_session_end_is_stored_later_if_the_store_is_locked() {
     )
     .unwrap();
     assert_eq!(said, "locked\n");
-    let refused = delete(&server, &id).await;
-    assert_eq!((refused.status, refused.code()), (503, "SERVICE_UNAVAILABLE"));
-    let over = server.post(&execute(&id), &bash("get url")).await;
-    assert_eq!((over.status, over.code()), (410, "SESSION_DESTROYED"));
+    delete(&server, &id).await.is_error(503, "SERVICE_UNAVAILABLE");
+    server
+        .post(&execute(&id), &bash("get url"))
+        .await
+        .is_error(410, "SESSION_DESTROYED");
     assert_eq!(sessions(&server, "").await[0]["status"], "destroyed");
     drop(lock.stdin.take());
     lock.wait().unwrap();

@@ -133,8 +133,9 @@ open('/tmp/copy.txt').read()";
     // The browser goes on.
     code(&server, &id, "node", node).await;
 
-    let refused = as_other(&server, Method::GET, &files_path(&id), None).await;
-    assert_eq!((refused.status, refused.code()), (403, "FORBIDDEN"));
+    as_other(&server, Method::GET, &files_path(&id), None)
+        .await
+        .is_error(403, "FORBIDDEN");
     // The list and the content outlive the browser.
     delete(&server, &id).await.ok();
     assert_eq!(files(&server, &id).await.len(), 5);
@@ -187,8 +188,10 @@ async fn uploads_are_used_by_commands_and_code() {
     let by_reference = json!({"uploadRef": reserved["data"]["uploadRef"]});
     let added = server.post(&files_path(&id), &by_reference).await.ok();
     assert_eq!(added["file"]["contentType"], "text/markdown");
-    let used = server.post(&files_path(&id), &by_reference).await;
-    assert_eq!((used.status, used.code()), (404, "NOT_FOUND"));
+    server
+        .post(&files_path(&id), &by_reference)
+        .await
+        .is_error(404, "NOT_FOUND");
 
     let script = format!(
         "open {}\nupload #cv cv.txt note.md\nget text output",
@@ -234,7 +237,7 @@ async fn uploads_are_used_by_commands_and_code() {
         ("cv.txt", 1, "already has a file `cv.txt`"),
     ] {
         let refused = upload(&server, &id, name, &vec![b'x'; bytes]).await;
-        assert_eq!((refused.status, refused.code()), (409, "CONFLICT"));
+        refused.is_error(409, "CONFLICT");
         assert!(refused.error().contains(words), "{}", refused.error());
     }
     upload(&server, &id, "half.bin", &vec![b'x'; 1 << 20]).await.ok();
@@ -242,11 +245,13 @@ async fn uploads_are_used_by_commands_and_code() {
     assert!(refused.error().contains("exceed 2 MiB"), "{}", refused.error());
     assert_eq!(files(&server, &id).await.len(), 4);
 
-    let other = as_other(&server, Method::POST, &files_path(&id), Some(&by_reference)).await;
-    assert_eq!((other.status, other.code()), (403, "FORBIDDEN"));
+    as_other(&server, Method::POST, &files_path(&id), Some(&by_reference))
+        .await
+        .is_error(403, "FORBIDDEN");
     delete(&server, &id).await.ok();
-    let gone = upload(&server, &id, "late.txt", b"x").await;
-    assert_eq!((gone.status, gone.code()), (410, "SESSION_DESTROYED"));
+    upload(&server, &id, "late.txt", b"x")
+        .await
+        .is_error(410, "SESSION_DESTROYED");
     assert!(!server.log().contains("panicked"), "{}", server.log());
 }
 
@@ -262,11 +267,16 @@ async fn a_session_is_extended() {
     // Never shortened.
     let again = server.post(&path, &json!({"ttl": 30})).await.ok();
     assert_eq!(&again["expiresAt"], after);
-    let invalid = server.post(&path, &json!({"ttl": 3601})).await;
-    assert_eq!((invalid.status, invalid.code()), (400, "BAD_REQUEST"));
-    let other = as_other(&server, Method::POST, &path, Some(&json!({}))).await;
-    assert_eq!((other.status, other.code()), (403, "FORBIDDEN"));
+    server
+        .post(&path, &json!({"ttl": 3601}))
+        .await
+        .is_error(400, "BAD_REQUEST");
+    as_other(&server, Method::POST, &path, Some(&json!({})))
+        .await
+        .is_error(403, "FORBIDDEN");
     delete(&server, id).await.ok();
-    let ended = server.post(&path, &json!({})).await;
-    assert_eq!((ended.status, ended.code()), (410, "SESSION_DESTROYED"));
+    server
+        .post(&path, &json!({}))
+        .await
+        .is_error(410, "SESSION_DESTROYED");
 }

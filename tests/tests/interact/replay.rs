@@ -175,15 +175,22 @@ async fn a_scrape_can_take_over_an_existing_session() {
         .await
         .ok();
     let strangers = interact(strangers["data"]["metadata"]["scrapeId"].as_str().unwrap());
-    let refused = as_other(&server, Method::POST, &strangers, Some(&request)).await;
-    assert_eq!((refused.status, refused.code()), (403, "FORBIDDEN"));
+    as_other(&server, Method::POST, &strangers, Some(&request))
+        .await
+        .is_error(403, "FORBIDDEN");
 
     let other = server.scrape_id(&page).await;
-    let conflict = server.post(&interact(&other), &request).await;
-    assert_eq!((conflict.status, conflict.code()), (409, "CONFLICT"));
+    server
+        .post(&interact(&other), &request)
+        .await
+        .is_error(409, "CONFLICT");
     delete(&server, &id).await.ok();
-    let gone = server.post(&interact(&first), &request).await;
-    assert_eq!((gone.status, gone.code()), (410, "SESSION_DESTROYED"));
-    let gone = server.post(&interact(&other), &request).await;
-    assert_eq!((gone.status, gone.code()), (410, "SESSION_DESTROYED"));
+    server
+        .post(&interact(&first), &request)
+        .await
+        .is_error(410, "SESSION_DESTROYED");
+    server
+        .post(&interact(&other), &request)
+        .await
+        .is_error(410, "SESSION_DESTROYED");
 }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use harvestman_store::{Store, StoreConfig};
 use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, assert_fields, tools};
 use http::Method;
@@ -68,9 +67,8 @@ pub(crate) async fn as_other(
     path: &str,
     body: Option<&Value>,
 ) -> HttpResponse {
-    let headers = [("authorization", "Bearer fc-other")];
     let body = body.map(Value::to_string).unwrap_or_default();
-    server.send(method, path, &headers, Bytes::from(body)).await
+    server.send_as_other(method, path, body).await
 }
 
 /// Opens a browser session and returns its id.

@@ -2,7 +2,7 @@
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use harvestman_tests::{TestServer, assert_contains, assert_fields};
+use harvestman_tests::{AUTHORIZATION, TestServer, assert_contains, assert_fields};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -51,10 +51,7 @@ async fn every_refused_request_has_its_status() {
         is(409, "REPLAY_UNAVAILABLE")
     );
     let upload = "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.html\"\r\n\r\n<p>Text\r\n--x--\r\n";
-    let headers = [
-        ("authorization", "Bearer fc-test"),
-        ("content-type", "multipart/form-data; boundary=x"),
-    ];
+    let headers = [AUTHORIZATION, ("content-type", "multipart/form-data; boundary=x")];
     let parsed = server
         .send(Method::POST, "/v2/parse", &headers, upload)
         .await
@@ -157,7 +154,7 @@ async fn sessions_of_a_team_are_limited() {
         (interact(&scraped), bash("get url")),
     ] {
         let refused = server.post(&path, &body).await;
-        assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+        refused.is_error(429, "CONCURRENCY_LIMITED");
         let seconds = refused.headers["retry-after"].to_str().unwrap().parse::<u32>();
         assert!(seconds.is_ok_and(|seconds| seconds > 0));
     }
@@ -179,7 +176,7 @@ async fn the_queue_of_calls_of_a_session_is_limited() {
         let mut calls: FuturesUnordered<_> = (0..20).map(|_| server.post(&path, &short)).collect();
         for _ in 0..5 {
             let refused = calls.next().await.unwrap();
-            assert_eq!((refused.status, refused.code()), (429, "CONCURRENCY_LIMITED"));
+            refused.is_error(429, "CONCURRENCY_LIMITED");
             assert!(refused.headers.contains_key("retry-after"));
         }
         site.release();
@@ -241,9 +238,13 @@ async fn opening_a_session_requires_credits() {
     let (site, server) = (site().await, server(&[("HARVESTMAN_CREDIT_BUDGET", "2")]).await);
     let path = interact(&server.scrape_id(&json!({ "url": site.url("/") })).await);
     run(&server, &path, "get url").await;
-    let refused = server.post("/v2/browser", &json!({})).await;
-    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+    server
+        .post("/v2/browser", &json!({}))
+        .await
+        .is_error(402, "INSUFFICIENT_CREDITS");
     server.delete(&path).await.ok();
-    let refused = server.post("/v2/browser", &json!({})).await;
-    assert_eq!((refused.status, refused.code()), (402, "INSUFFICIENT_CREDITS"));
+    server
+        .post("/v2/browser", &json!({}))
+        .await
+        .is_error(402, "INSUFFICIENT_CREDITS");
 }

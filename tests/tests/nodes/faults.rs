@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use harvestman_tests::{
-    DatabaseProxy, DocsSite, HttpResponse, Page, Site, TestDatabase, TestServer, send_request,
+    AUTHORIZATION, DatabaseProxy, DocsSite, HttpResponse, Page, Site, TestDatabase, TestServer, send_request,
 };
 use http::Method;
 use rustix::process::{Pid, Signal, kill_process};
@@ -70,12 +70,7 @@ async fn break_waiting(client: &Client, table: &str) {
 /// Asserts that a request failed because the database is unavailable for a while.
 #[track_caller]
 fn assert_unavailable(response: &HttpResponse) {
-    assert_eq!(
-        (response.status, response.code()),
-        (503, "SERVICE_UNAVAILABLE"),
-        "{}",
-        response.text()
-    );
+    response.is_error(503, "SERVICE_UNAVAILABLE");
     assert!(response.headers.contains_key("retry-after"));
 }
 
@@ -237,7 +232,7 @@ async fn lost_answers_to_commits_change_nothing_on_postgresql() {
     let site = docs.build().serve().await;
     proxy.lose_commits(3);
     let headers = [
-        ("authorization", "Bearer fc-test"),
+        AUTHORIZATION,
         ("content-type", "application/json"),
         ("x-idempotency-key", "one-crawl"),
     ];
@@ -283,7 +278,7 @@ async fn requests_wait_for_a_database_that_restarts_on_postgresql() {
     tokio::time::sleep(Duration::from_millis(500)).await;
     let (address, path) = (server.address(), format!("/v2/crawl/{id}?limit=1"));
     let asking = tokio::spawn(async move {
-        let headers = [("authorization", "Bearer fc-test")];
+        let headers = [AUTHORIZATION];
         send_request(address, Method::GET, &path, &headers, Bytes::new()).await
     });
     tokio::time::sleep(Duration::from_secs(2)).await;

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use harvestman_tests::{
-    DocsSite, HttpResponse, Page, RunningSite, Site, TestDatabase, assert_fields, send_request,
+    AUTHORIZATION, DocsSite, HttpResponse, JSON, Page, RunningSite, Site, TestDatabase, assert_fields,
+    send_request,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -46,10 +47,6 @@ impl Balancer {
 
     /// Sends a request, again as long as the answer is a 503 with `Retry-After`. Nothing else may fail.
     async fn send(&self, method: Method, path: &str, body: &Value) -> HttpResponse {
-        let headers = [
-            ("authorization", "Bearer fc-test"),
-            ("content-type", "application/json"),
-        ];
         let body = Bytes::from(body.to_string());
         loop {
             let next = usize::try_from(self.0.next.fetch_add(1, Ordering::SeqCst)).unwrap();
@@ -57,7 +54,14 @@ impl Balancer {
             if !is_up.load(Ordering::SeqCst) {
                 continue;
             }
-            let response = send_request(*address, method.clone(), path, &headers, body.clone()).await;
+            let response = send_request(
+                *address,
+                method.clone(),
+                path,
+                &[AUTHORIZATION, JSON],
+                body.clone(),
+            )
+            .await;
             let response = response.unwrap_or_else(|error| panic!("{path}: {error:#}"));
             self.0.answered.fetch_add(1, Ordering::SeqCst);
             match response.status {

@@ -35,13 +35,8 @@ impl Postgres {
     /// Copies all tables in one transaction. Returns the number of rows of each.
     pub(crate) async fn import(&self, source: &Sqlite) -> Result<Vec<(&'static str, u64)>, StoreError> {
         let transaction = Transaction::on(&self.pool).await?;
-        match import(&transaction, source).await {
-            Ok(copied) => transaction.end().await.map(|()| copied),
-            Err(error) => {
-                transaction.roll_back().await;
-                Err(error)
-            }
-        }
+        let outcome = import(&transaction, source).await;
+        transaction.finish(outcome).await
     }
 }
 

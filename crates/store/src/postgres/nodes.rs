@@ -123,17 +123,10 @@ impl Node {
             self.heartbeat(&transaction).await
         };
         let began = Instant::now();
-        match registering.await {
-            Ok(report) => {
-                transaction.end().await?;
-                self.reports.reported(began, false, report);
-                Ok(())
-            }
-            Err(error) => {
-                transaction.roll_back().await;
-                Err(error)
-            }
-        }
+        let outcome = registering.await;
+        let report = transaction.finish(outcome).await?;
+        self.reports.reported(began, false, report);
+        Ok(())
     }
 
     async fn compare_settings(&self, client: &Client) -> Result<(), StoreError> {
@@ -257,13 +250,8 @@ async fn remove(pool: &Pool, node: Uuid, silent_ms: u64) -> Result<bool, StoreEr
         let now = transaction.begin(clock()).await?;
         free_all(&mut transaction, node, silent_ms, now).await
     };
-    match removing.await {
-        Ok(removed) => transaction.end().await.map(|()| removed),
-        Err(error) => {
-            transaction.roll_back().await;
-            Err(error)
-        }
-    }
+    let outcome = removing.await;
+    transaction.finish(outcome).await
 }
 
 async fn free_all(

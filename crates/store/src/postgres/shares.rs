@@ -42,13 +42,8 @@ impl Postgres {
         let node = self.node;
         self.detached(move |transaction| {
             Box::pin(async move {
-                match borrow(&transaction, node, &demands).await {
-                    Ok(holdings) => transaction.end().await.map(|()| holdings),
-                    Err(error) => {
-                        transaction.roll_back().await;
-                        Err(error)
-                    }
-                }
+                let outcome = borrow(&transaction, node, &demands).await;
+                transaction.finish(outcome).await
             })
         })
         .await

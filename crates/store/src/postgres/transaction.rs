@@ -64,6 +64,17 @@ impl Transaction {
         self.undone.store(true, Ordering::Relaxed);
     }
 
+    /// Commits after the work succeeded, and rolls back after it failed.
+    pub(crate) async fn finish<T>(self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
+        match outcome {
+            Ok(value) => self.end().await.map(|()| value),
+            Err(error) => {
+                self.roll_back().await;
+                Err(error)
+            }
+        }
+    }
+
     /// Commits, unless the work was undone.
     pub(crate) async fn end(self) -> Result<(), StoreError> {
         if self.undone.load(Ordering::Relaxed) {
@@ -139,13 +150,7 @@ impl Postgres {
                     Ok(now) => work(&mut transaction, now).await,
                     Err(error) => Err(error),
                 };
-                match outcome {
-                    Ok(value) => transaction.end().await.map(|()| value),
-                    Err(error) => {
-                        transaction.roll_back().await;
-                        Err(error)
-                    }
-                }
+                transaction.finish(outcome).await
             })
         })
         .await

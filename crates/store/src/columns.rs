@@ -33,6 +33,11 @@ pub(crate) trait Columns {
         self.count(column).map(Timestamp)
     }
 
+    /// Reads a text with a parser that returns `None` for invalid text.
+    fn parsed<T>(&self, column: &str, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, StoreError> {
+        parse(&self.text(column)?).ok_or_else(|| bad_column(column))
+    }
+
     /// Reads the facts about a page.
     fn page_facts(&self) -> Result<PageFacts, StoreError> {
         Ok(PageFacts {

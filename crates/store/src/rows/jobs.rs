@@ -15,12 +15,12 @@ use crate::value::{Value, params};
 
 /// Parses the kind of a job, from a row with `kind`.
 pub(crate) fn parse_kind(row: &impl Columns) -> Result<JobKind, StoreError> {
-    JobKind::parse(&row.text("kind")?).ok_or_else(|| bad_column("kind"))
+    row.parsed("kind", JobKind::parse)
 }
 
 /// Parses the status of a job, from a row with `status`.
 pub(crate) fn parse_status(row: &impl Columns) -> Result<JobStatus, StoreError> {
-    JobStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
+    row.parsed("status", JobStatus::parse)
 }
 
 /// Parses the progress of a shard, from a row with `progress`.
@@ -171,7 +171,7 @@ pub(crate) fn admitted_url(row: &impl Columns) -> Result<AdmittedUrl, StoreError
         key: row.url_key("url_key")?,
         url: Url::parse(&row.text("url")?).map_err(|_| bad_column("url"))?,
         depth: u32::try_from(row.count("depth")?).map_err(|_| bad_column("depth"))?,
-        source: parse_source(&row.text("source")?).ok_or_else(|| bad_column("source"))?,
+        source: row.parsed("source", parse_source)?,
         attempts: 0,
     })
 }

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::monitor::{CheckLease, CheckPageChunk, CheckRow, DueMonitor, MonitorRow};
 
 fn parse_check_status(row: &impl Columns) -> Result<CheckStatus, StoreError> {
-    CheckStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))
+    row.parsed("status", CheckStatus::parse)
 }
 
 /// Builds a check from a row of `monitor_check` with the `request` of its job.
@@ -39,7 +39,7 @@ pub(crate) fn monitor_row(row: &impl Columns) -> Result<MonitorRow, StoreError> 
         id: MonitorId(row.id("id")?),
         team: TeamId(row.id("team_id")?),
         key: row.maybe_id("key_id")?.map(KeyId),
-        status: MonitorStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?,
+        status: row.parsed("status", MonitorStatus::parse)?,
         request: row.text("request")?,
         base: row.text("base")?,
         next_run_at: row.maybe_time("next_run_at")?,
@@ -94,7 +94,7 @@ pub(crate) fn check_lease(check: &impl Columns, job: &impl Columns) -> Result<Ch
 pub(crate) fn check_summary(rows: &[impl Columns]) -> Result<CheckSummary, StoreError> {
     let mut summary = CheckSummary::default();
     for row in rows {
-        let status = PageStatus::parse(&row.text("status")?).ok_or_else(|| bad_column("status"))?;
+        let status = row.parsed("status", PageStatus::parse)?;
         let pages = row.count("pages")?;
         summary.total_pages += pages;
         *match status {

@@ -4,7 +4,7 @@ use harvestman_core::day::Day;
 use harvestman_core::ids::{JobId, KeyId, TeamId};
 use harvestman_core::month::Month;
 
-use crate::columns::{Columns, bad_column};
+use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::feedback::{FeedbackRow, NewFeedback};
 use crate::team::{KeyRow, TeamRow};
@@ -38,7 +38,7 @@ pub(crate) fn key_row(row: &impl Columns) -> Result<KeyRow, StoreError> {
 /// Builds the usage of a month from a row of `month_usage` with `key_name`.
 pub(crate) fn month_usage(row: &impl Columns) -> Result<MonthUsage, StoreError> {
     Ok(MonthUsage {
-        month: Month::parse(&row.text("month")?).ok_or_else(|| bad_column("month"))?,
+        month: row.parsed("month", Month::parse)?,
         key: usage_key(row)?,
         key_name: row.maybe_text("key_name")?,
         credits: row.count("credits")?,
@@ -48,7 +48,7 @@ pub(crate) fn month_usage(row: &impl Columns) -> Result<MonthUsage, StoreError> 
 /// Builds the usage of a day from a row of `day_usage` with `key_name`.
 pub(crate) fn day_usage(row: &impl Columns) -> Result<DayUsage, StoreError> {
     Ok(DayUsage {
-        day: Day::parse(&row.text("day")?).ok_or_else(|| bad_column("day"))?,
+        day: row.parsed("day", Day::parse)?,
         key: usage_key(row)?,
         key_name: row.maybe_text("key_name")?,
         credits: row.count("credits")?,

@@ -61,7 +61,7 @@ pub(crate) async fn subject_of_page(
 
 /// Builds a delivery, without its attempts, from a row of `outbox`.
 pub(crate) fn delivery(row: &impl Columns) -> Result<Delivery, StoreError> {
-    let state = DeliveryState::parse(&row.text("state")?).ok_or_else(|| bad_column("state"))?;
+    let state = row.parsed("state", DeliveryState::parse)?;
     Ok(Delivery {
         event_no: row.count("event_no")?,
         webhook_id: WebhookId(row.id("webhook_id")?),

@@ -29,6 +29,8 @@ mod search;
 mod sessions;
 mod signals;
 mod snapshot;
+#[cfg(test)]
+pub(crate) mod test_database;
 mod versions;
 mod writer;
 mod zero_retention;

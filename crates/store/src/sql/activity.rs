@@ -171,22 +171,12 @@ pub(crate) async fn insert_activity(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use sqlx::sqlite::SqliteConnection;
-    use sqlx::{AssertSqlSafe, Connection};
-
     use super::*;
-    use crate::columns::Columns;
-    use crate::sqlite::migrate::{self, MIGRATIONS};
-    use crate::sqlite::query::query;
+    use crate::sqlite::test_database;
 
     #[tokio::test]
     async fn activity_statements_search_by_index_and_never_sort() {
-        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
-        migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
-            .await
-            .unwrap();
+        let mut connection = test_database::empty().await;
         for (statement, searches) in [
             (
                 of_any_kind(),
@@ -228,11 +218,7 @@ mod tests {
                 ],
             ),
         ] {
-            let plan = query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {}", statement.sqlite)))
-                .fetch_all(&mut connection)
-                .await
-                .unwrap();
-            let plan: Vec<String> = plan.iter().map(|step| step.text("detail").unwrap()).collect();
+            let plan = test_database::plan(&mut connection, statement.sqlite).await;
             let found: Vec<&String> = plan
                 .iter()
                 .filter(|step| {

@@ -171,25 +171,14 @@ async fn write(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use sqlx::{AssertSqlSafe, Connection};
-
     use super::*;
-    use crate::sqlite::migrate::{self, MIGRATIONS};
+    use crate::sqlite::test_database;
 
     #[tokio::test]
     async fn updates_of_job_urls_search_by_primary_key() {
-        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
-        migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
-            .await
-            .unwrap();
+        let mut connection = test_database::empty().await;
         for statement in [outcomes::CLOSE_URLS, urls::BLOCK_URLS] {
-            let plan = query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {statement}")))
-                .fetch_all(&mut connection)
-                .await
-                .unwrap();
-            let plan: Vec<String> = plan.iter().map(|step| step.text("detail").unwrap()).collect();
+            let plan = test_database::plan(&mut connection, statement).await;
             let by_key = "SEARCH job_url USING PRIMARY KEY (job_id=? AND url_key=?)";
             assert_eq!(plan[0], by_key, "{plan:?}");
         }

@@ -80,16 +80,14 @@ pub(crate) async fn record(
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use harvestman_core::ids::{JobId, TeamId};
-    use sqlx::{AssertSqlSafe, Connection, query_scalar};
+    use sqlx::{AssertSqlSafe, query_scalar};
     use uuid::Uuid;
 
     use super::*;
     use crate::job::JobKind;
     use crate::prepared::PreparedDocument;
-    use crate::sqlite::migrate::{self, MIGRATIONS};
+    use crate::sqlite::test_database;
 
     const NOW: Timestamp = Timestamp(1_769_850_300_000);
     const TABLES: [&str; 7] = [
@@ -98,10 +96,7 @@ mod tests {
 
     /// Returns the rows of a database that has only this scrape, as SQL literals.
     async fn rows_of(job: &NewJob, credits: u32, in_one_query: bool) -> Vec<String> {
-        let mut connection = SqliteConnection::connect("sqlite::memory:").await.unwrap();
-        migrate::migrate(&mut connection, Path::new(":memory:"), MIGRATIONS)
-            .await
-            .unwrap();
+        let mut connection = test_database::empty().await;
         query("INSERT INTO team (id, name, created_at) VALUES (?1, 'team', 0)")
             .bind(job.team)
             .execute(&mut connection)

@@ -146,22 +146,12 @@ fn quote(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use sqlx::sqlite::SqliteConnectOptions;
-    use sqlx::{AssertSqlSafe, ConnectOptions, raw_sql};
-
     use super::*;
-    use crate::sqlite::migrate::MIGRATIONS;
+    use crate::sqlite::test_database;
 
     #[tokio::test]
     async fn a_search_reads_the_index_first() {
-        let options = SqliteConnectOptions::new().in_memory(true);
-        let mut connection = options.connect().await.unwrap();
-        for &migration in MIGRATIONS {
-            raw_sql(migration).execute(&mut connection).await.unwrap();
-        }
-        let plan = query(AssertSqlSafe(format!("EXPLAIN QUERY PLAN {SEARCH}")));
-        let steps = plan.fetch_all(&mut connection).await.unwrap();
-        let first: String = steps[0].get("detail");
-        assert!(first.starts_with("SCAN page_text "), "{first}");
+        let plan = test_database::plan(&mut test_database::empty().await, SEARCH).await;
+        assert!(plan[0].starts_with("SCAN page_text "), "{plan:?}");
     }
 }

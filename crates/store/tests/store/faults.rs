@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 
 use harvestman_core::crawl::Batch;
 use harvestman_core::ids::ScrapeId;
-use harvestman_store::{JobKind, NewCheck, NewJob, StoreError, StoredScrape};
+use harvestman_store::{JobKind, NewCheck, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
 use crate::fixtures::{
     LEASE_MS, NOW, TestFolder, batch, crawl, create_monitor, found, later, new_job, offers, page, room,
+    without_retention,
 };
 use crate::story::chapters_of_sessions::session;
 
@@ -290,10 +291,7 @@ async fn writes_do_not_wait_for_a_reader_that_prevents_a_checkpoint() {
     let folder = TestFolder::new("reader");
     let store = folder.open().await;
     let team = store.ensure_team("team").await.unwrap();
-    let job = NewJob {
-        zero_data_retention: true,
-        ..crawl(team, 1)
-    };
+    let job = without_retention(crawl(team, 1));
     store.create_crawl(&job, None).await.unwrap();
     let lease = store
         .lease("node", NOW, LEASE_MS, &room(1))

@@ -415,6 +415,14 @@ pub(crate) fn crawl(team: TeamId, page_limit: u64) -> NewJob {
     new_job(team, JobKind::Crawl, page_limit)
 }
 
+/// Returns the job with zero data retention.
+pub(crate) fn without_retention(job: NewJob) -> NewJob {
+    NewJob {
+        zero_data_retention: true,
+        ..job
+    }
+}
+
 pub(crate) fn crawl_with_events(team: TeamId, page_limit: u64) -> NewJob {
     NewJob {
         request: r#"{"url":"http://site.test/","webhook":"http://receiver.test/"}"#.into(),

@@ -9,7 +9,7 @@ use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, Stor
 use super::chapters_of_crawls::{commit, offer_first, row, start, team};
 use crate::fixtures::{
     NOW, RETENTION_MS, batch, crawl, crawl_with_events, document, failed, found, key, later, new_job, offer,
-    offers, page, page_error, page_with, settled, url,
+    offers, page, page_error, page_with, settled, url, without_retention,
 };
 
 pub(crate) async fn document_chunks_are_limited_by_bytes(store: &Store) {
@@ -345,10 +345,7 @@ pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {
 
 pub(crate) async fn zero_retention_scrapes_store_no_document(store: &Store) {
     let team = store.ensure_team("discreet").await.unwrap();
-    let job = NewJob {
-        zero_data_retention: true,
-        ..new_job(team, JobKind::Scrape, 1)
-    };
+    let job = without_retention(new_job(team, JobKind::Scrape, 1));
     store.begin_scrape(&job).await.unwrap();
     let page = document("/", "nobody reads this");
     store

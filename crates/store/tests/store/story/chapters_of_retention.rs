@@ -8,6 +8,7 @@ use super::chapters_of_crawls::{commit, row, start};
 use super::chapters_of_events::{attempt, deliver, take};
 use crate::fixtures::{
     NOW, batch, crawl, crawl_with_events, failed, found, key, later, new_job, offers, page, url,
+    without_retention,
 };
 
 const TEN_MINUTES_MS: u64 = 10 * 60_000;
@@ -37,10 +38,7 @@ async fn left(store: &Store, job: JobId, skip: u64) -> (usize, u64) {
 pub(crate) async fn documents_are_deleted_once_delivered(store: &Store) {
     let team = store.ensure_team("discreet crawls").await.unwrap();
     let kept = crawl(team, 3);
-    let job = NewJob {
-        zero_data_retention: true,
-        ..crawl(team, 3)
-    };
+    let job = without_retention(crawl(team, 3));
     ended(store, &kept).await;
     ended(store, &job).await;
     assert_eq!(left(store, job.id, 0).await, (3, 3));
@@ -87,10 +85,7 @@ pub(crate) async fn documents_are_deleted_once_delivered(store: &Store) {
 
 pub(crate) async fn a_document_is_kept_until_its_webhook_is_delivered(store: &Store) {
     let team = store.ensure_team("discreet receivers").await.unwrap();
-    let job = NewJob {
-        zero_data_retention: true,
-        ..crawl_with_events(team, 3)
-    };
+    let job = without_retention(crawl_with_events(team, 3));
     ended(store, &job).await;
     store.delete_delivered(job.id, 0, 3).await.unwrap();
     assert_eq!(
@@ -132,10 +127,7 @@ pub(crate) async fn a_document_is_kept_until_its_webhook_is_delivered(store: &St
 
 pub(crate) async fn urls_and_errors_are_deleted_after_the_last_document(store: &Store) {
     let team = store.ensure_team("discreet addresses").await.unwrap();
-    let discreet = NewJob {
-        zero_data_retention: true,
-        ..crawl(team, 3)
-    };
+    let discreet = without_retention(crawl(team, 3));
     let troubled = NewJob {
         id: new_job(team, discreet.kind, 3).id,
         ..discreet.clone()

@@ -10,7 +10,7 @@ use harvestman_store::{
 
 use super::chapters_of_crawls::{start, take, team};
 use super::chapters_of_events::{deliver, take as lease_receivers};
-use crate::fixtures::{LEASE_MS, NOW, RETENTION_MS, crawl_with_events, later, new_job};
+use crate::fixtures::{LEASE_MS, NOW, RETENTION_MS, crawl_with_events, later, new_job, without_retention};
 
 fn completed(result: &str, credits: u32) -> RunEnd {
     RunEnd {
@@ -285,10 +285,7 @@ pub(crate) async fn a_thread_has_one_run_at_a_time(store: &Store) {
     );
 
     // A run without stored data has no thread.
-    let forgotten = NewJob {
-        zero_data_retention: true,
-        ..agent(owner)
-    };
+    let forgotten = without_retention(agent(owner));
     assert_eq!(create(&forgotten, None, None).await, created);
     assert_eq!(
         store.run(owner, forgotten.id, NOW).await.unwrap().unwrap().thread,

@@ -10,7 +10,7 @@ use harvestman_store::{
     ScrapeResult, Store, TeamQueue,
 };
 
-use crate::fixtures::{NOW, document, later, new_job, offer};
+use crate::fixtures::{NOW, document, later, new_job, offer, without_retention};
 
 pub(crate) async fn keys_are_looked_up_by_hash(store: &Store) {
     assert!(!store.has_keys().await.unwrap());
@@ -348,10 +348,7 @@ pub(crate) async fn the_queue_counts_pages_without_an_outcome(store: &Store) {
 pub(crate) async fn a_request_without_a_job_is_charged_and_listed(store: &Store) {
     let team = store.ensure_team("calls").await.unwrap();
     let [dear, free, lost, hidden] = [(); 4].map(|()| new_job(team, JobKind::Map, 0));
-    let hidden = NewJob {
-        zero_data_retention: true,
-        ..hidden
-    };
+    let hidden = without_retention(hidden);
     let error = ApiError::new(ErrorCode::ScrapeTimeout, "too slow");
     store.record_call(&dear, Ok(3), NOW).await.unwrap();
     store.record_call(&free, Ok(0), NOW).await.unwrap();

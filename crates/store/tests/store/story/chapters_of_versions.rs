@@ -7,7 +7,9 @@ use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_store::{JobKind, NewJob, ScrapeResult, Store};
 
 use super::chapters_of_crawls::{commit, start};
-use crate::fixtures::{NOW, RETENTION_MS, batch, crawl, document, key, later, new_job, offer, settled};
+use crate::fixtures::{
+    NOW, RETENTION_MS, batch, crawl, document, key, later, new_job, offer, settled, without_retention,
+};
 
 fn version_key(tag: &str) -> VersionKey {
     VersionKey {
@@ -82,10 +84,7 @@ pub(crate) async fn the_last_version_of_a_page_is_stored_per_team_and_tag(store:
 pub(crate) async fn versions_outlive_their_jobs_except_with_zero_retention(store: &Store) {
     let team = store.ensure_team("tracking for long").await.unwrap();
     scrape(store, new_job(team, JobKind::Scrape, 1), &tracked("kept", "")).await;
-    let discreet = NewJob {
-        zero_data_retention: true,
-        ..new_job(team, JobKind::Scrape, 1)
-    };
+    let discreet = without_retention(new_job(team, JobKind::Scrape, 1));
     scrape(store, discreet, &tracked("never kept", "")).await;
     while store.expire(later(2 * RETENTION_MS)).await.unwrap() > 0 {}
     assert_eq!(last(store, team, "").await.unwrap().markdown, "kept");

@@ -10,7 +10,7 @@ use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::month::Month;
 use harvestman_store::{Store, StoreError};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
@@ -57,7 +57,7 @@ impl Budget {
 
     /// Returns how many credits of each shared budget the pages of this node need.
     pub(crate) fn needs(&self) -> Vec<Need> {
-        let teams: Vec<TeamId> = self.accounts().keys().copied().collect();
+        let teams: Vec<TeamId> = self.accounts.lock().keys().copied().collect();
         let budget = |team: TeamId| self.plans.of(team).credit_budget;
         teams
             .into_iter()
@@ -66,7 +66,7 @@ impl Budget {
     }
 
     fn need(&self, team: TeamId, limit: u64, more: bool) -> Need {
-        let in_use = self.accounts().get(&team).map_or(0, Account::in_use);
+        let in_use = self.accounts.lock().get(&team).map_or(0, Account::in_use);
         let block = limits::CREDITS_PER_BLOCK.max(in_use / 4);
         Need {
             subject: Subject::Credits(team),
@@ -83,7 +83,7 @@ impl Budget {
             let need = || self.need(team, budget, true);
             let holding = self.holdings.exchange(Subject::Credits(team), need).await?;
             let uncommitted = {
-                let mut accounts = self.accounts();
+                let mut accounts = self.accounts.lock();
                 let account = accounts
                     .entry(team)
                     .or_insert_with(|| Account::new(this_month(), 0));
@@ -108,7 +108,7 @@ impl Budget {
 
     /// Takes a credit that this node holds.
     fn take(&self, team: TeamId) -> bool {
-        let mut accounts = self.accounts();
+        let mut accounts = self.accounts.lock();
         let Some(account) = accounts.get_mut(&team) else {
             return false;
         };
@@ -125,7 +125,7 @@ impl Budget {
         }
         let month = this_month();
         let spent = self.store.credits_in_month(team, month).await?;
-        let mut accounts = self.accounts();
+        let mut accounts = self.accounts.lock();
         let account = accounts.entry(team).or_insert_with(|| Account::new(month, spent));
         (account.month, account.spent) = (month, spent);
         Ok(())
@@ -150,7 +150,7 @@ impl Budget {
         if self.is_stale(budget, team, month) {
             let spent = self.store.credits_in_month(team, month).await;
             let spent = spent?;
-            let mut accounts = self.accounts();
+            let mut accounts = self.accounts.lock();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
             let account = Account {
                 in_flight,
@@ -158,7 +158,7 @@ impl Budget {
             };
             accounts.insert(team, account);
         }
-        match self.accounts().get_mut(&team) {
+        match self.accounts.lock().get_mut(&team) {
             Some(account) if account.spent + account.in_flight < budget => account.in_flight += 1,
             _ => return Err(used_up(budget)),
         }
@@ -189,7 +189,7 @@ impl Budget {
     /// Counts credits as spent. If `uncommitted_of` is a job, they stay in use until that job commits them.
     fn charge(&self, team: TeamId, credits: u32, uncommitted_of: Option<JobId>) {
         let credits = u64::from(credits);
-        if let Some(account) = self.accounts().get_mut(&team) {
+        if let Some(account) = self.accounts.lock().get_mut(&team) {
             account.spent += credits;
             account.updated_at = Instant::now();
             match uncommitted_of {
@@ -207,7 +207,7 @@ impl Budget {
 
     /// Uses up the units of credits that the job has committed: the store now counts them as spent.
     pub(crate) fn committed(&self, team: TeamId, job: JobId, credits: u64) {
-        if let Some(account) = self.accounts().get_mut(&team)
+        if let Some(account) = self.accounts.lock().get_mut(&team)
             && let Some(uncommitted) = account.uncommitted.get_mut(&job)
         {
             let credits = credits.min(*uncommitted);
@@ -220,7 +220,7 @@ impl Budget {
     /// credits: the store may have counted them anyway, and the next exchange shows whether it has.
     pub(crate) fn close(&self, team: TeamId, job: JobId) {
         self.committed(team, job, u64::MAX);
-        if let Some(account) = self.accounts().get_mut(&team) {
+        if let Some(account) = self.accounts.lock().get_mut(&team) {
             account.uncommitted.remove(&job);
         }
     }
@@ -228,7 +228,7 @@ impl Budget {
     /// Returns whether the team exceeds its budget once the `running` credits of its open sessions are added.
     pub(crate) fn is_exceeded(&self, team: TeamId, running: u64) -> bool {
         self.plans.of(team).credit_budget.is_some_and(|budget| {
-            let accounts = self.accounts();
+            let accounts = self.accounts.lock();
             let account = accounts
                 .get(&team)
                 .filter(|account| account.month == this_month());
@@ -239,14 +239,10 @@ impl Budget {
     /// Returns whether `spent` must be read from the store: the account is from another month, or the budget seems
     /// used up although some pages may never be charged (a job was cancelled, a page redirected to a known one).
     fn is_stale(&self, budget: u64, team: TeamId, month: Month) -> bool {
-        self.accounts().get(&team).is_none_or(|account| {
+        self.accounts.lock().get(&team).is_none_or(|account| {
             let quiet = account.in_flight == 0 && account.updated_at.elapsed() > limits::BUDGET_RECHECK_AFTER;
             account.month != month || (account.spent >= budget && quiet)
         })
-    }
-
-    fn accounts(&self) -> MutexGuard<'_, HashMap<TeamId, Account>> {
-        self.accounts.lock()
     }
 }
 
@@ -297,7 +293,7 @@ impl CreditReservation {
 impl Drop for CreditReservation {
     fn drop(&mut self) {
         if let Some((budget, team)) = &self.0
-            && let Some(account) = budget.accounts().get_mut(team)
+            && let Some(account) = budget.accounts.lock().get_mut(team)
         {
             account.in_flight = account.in_flight.saturating_sub(1);
         }

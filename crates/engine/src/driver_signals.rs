@@ -39,13 +39,13 @@ impl DriverSignals {
     /// Registers a driver and returns its signals. Call this before loading the job.
     pub(crate) fn register(&self, lease: &Lease) -> JobSignals {
         let signals = JobSignals::default();
-        self.lock().insert(lease.job, (lease.epoch, signals.clone()));
+        self.jobs.lock().insert(lease.job, (lease.epoch, signals.clone()));
         signals
     }
 
     /// Removes the driver that holds this lease.
     pub(crate) fn remove(&self, lease: &Lease) {
-        let mut jobs = self.lock();
+        let mut jobs = self.jobs.lock();
         if jobs
             .get(&lease.job)
             .is_some_and(|(epoch, _)| *epoch == lease.epoch)
@@ -56,19 +56,19 @@ impl DriverSignals {
 
     /// Returns the jobs that this node drives.
     pub(crate) fn jobs(&self) -> Vec<JobId> {
-        self.lock().keys().copied().collect()
+        self.jobs.lock().keys().copied().collect()
     }
 
     /// Signals to the job's driver, if it runs here, that the job is cancelled.
     pub(crate) fn cancel(&self, job: JobId) {
-        if let Some((_, signals)) = self.lock().remove(&job) {
+        if let Some((_, signals)) = self.jobs.lock().remove(&job) {
             signals.cancelled.cancel();
         }
     }
 
     /// Signals to the job's driver, if it runs here, that pages were added.
     pub(crate) fn pages_added(&self, job: JobId) {
-        if let Some((_, signals)) = self.lock().get(&job) {
+        if let Some((_, signals)) = self.jobs.lock().get(&job) {
             signals.pages_added.notify_one();
         }
     }
@@ -76,12 +76,8 @@ impl DriverSignals {
     /// Returns why no further page of the job starts now; `None` if nothing limits it or it is not driven
     /// here.
     pub(crate) fn limiter(&self, job: JobId) -> Option<Limiter> {
-        let jobs = self.lock();
+        let jobs = self.jobs.lock();
         let (_, signals) = jobs.get(&job)?;
         *signals.limiter.lock()
-    }
-
-    fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<JobId, (u64, JobSignals)>> {
-        self.jobs.lock()
     }
 }

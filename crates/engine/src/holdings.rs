@@ -10,7 +10,7 @@ use std::time::Instant;
 use harvestman_core::crawl::SlotKind;
 use harvestman_core::ids::{KeyId, TeamId};
 use harvestman_store::{Demand, Holding, SharedLimits, StoreError};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::limits;
@@ -163,7 +163,7 @@ impl Holdings {
     pub(crate) fn units(&self, subject: Subject) -> u64 {
         let Some(shared) = &self.0 else { return u64::MAX };
         let losses = shared.limits.losses();
-        let held = shared.lock().get(&subject).copied().unwrap_or_default();
+        let held = shared.held.lock().get(&subject).copied().unwrap_or_default();
         match shared.limits.holds() && held.losses == losses {
             true => held.units,
             false => 0,
@@ -173,7 +173,7 @@ impl Holdings {
     /// Removes units that were used up and so cannot be given back.
     pub(crate) fn use_up(&self, subject: Subject, units: u64) {
         if let Some(shared) = self.0.as_ref().filter(|_| units > 0)
-            && let Some(held) = shared.lock().get_mut(&subject)
+            && let Some(held) = shared.held.lock().get_mut(&subject)
         {
             held.units = held.units.saturating_sub(units);
             held.used_up += units;
@@ -200,15 +200,12 @@ impl Holdings {
             });
         };
         let _exchange = shared.exchange.lock().await;
-        shared.lock().entry(subject).or_default().begin_exchange();
+        shared.held.lock().entry(subject).or_default().begin_exchange();
         let (need, losses) = (need(), shared.limits.losses());
         let holdings = shared.limits.borrow(&[need.demand(need.wanted)]).await?;
         let holding = holdings.first().copied().unwrap_or_default();
-        shared
-            .lock()
-            .entry(subject)
-            .or_default()
-            .end_exchange(holding, losses);
+        let mut held = shared.held.lock();
+        held.entry(subject).or_default().end_exchange(holding, losses);
         Ok(holding)
     }
 }
@@ -226,17 +223,13 @@ impl Shared {
 
     /// Returns the names of the limits that this node holds units of.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.lock().keys().map(Subject::to_string).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Subject, LocalUnits>> {
-        self.held.lock()
+        self.held.lock().keys().map(Subject::to_string).collect()
     }
 
     /// Returns the limits that this node must borrow units of or give units back to.
     pub(crate) fn due(&self, needs: &[Need], awaited: &HashSet<String>) -> HashSet<Subject> {
         let losses = self.limits.losses();
-        let mut held = self.lock();
+        let mut held = self.held.lock();
         let mut due: HashSet<Subject> = needs
             .iter()
             .filter(|need| {
@@ -271,7 +264,7 @@ impl Shared {
     ) -> Result<bool, StoreError> {
         let _exchange = self.exchange.lock().await;
         for subject in due {
-            self.lock().entry(*subject).or_default().begin_exchange();
+            self.held.lock().entry(*subject).or_default().begin_exchange();
         }
         let mut needs: HashMap<Subject, Need> =
             needs().into_iter().map(|need| (need.subject, need)).collect();
@@ -298,7 +291,7 @@ impl Shared {
             .collect();
         let losses = self.limits.losses();
         let holdings = self.limits.borrow(&demands).await?;
-        let mut held = self.lock();
+        let mut held = self.held.lock();
         let mut satisfied = true;
         for (need, holding) in needs.iter().zip(holdings) {
             satisfied &= holding.held >= need.wanted;

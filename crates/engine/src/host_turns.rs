@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use harvestman_core::crawl::{FetchedPage, RobotsOutcome, limits as crawl_limits};
 use harvestman_core::host::HostKey;
 use harvestman_store::SharedLimits;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::limits;
 
@@ -20,19 +20,15 @@ impl HostPauses {
     /// Replaces the known pauses.
     pub(crate) fn set(&self, hosts: Vec<(String, Duration)>) {
         let now = Instant::now();
-        *self.hosts() = hosts
+        *self.0.lock() = hosts
             .into_iter()
             .map(|(host, pause)| (host, now + pause))
             .collect();
     }
 
     fn remaining(&self, host: &HostKey) -> Option<Duration> {
-        let until = *self.hosts().get(host.as_str())?;
+        let until = *self.0.lock().get(host.as_str())?;
         Some(until.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
-    }
-
-    fn hosts(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
-        self.0.lock()
     }
 }
 
@@ -63,7 +59,7 @@ impl HostTurns {
             && self.shared.is_some()
         {
             let delay = Duration::from_millis(delay_ms);
-            self.crawl_delays().insert(host.clone(), delay);
+            self.crawl_delays.lock().insert(host.clone(), delay);
         }
     }
 
@@ -114,10 +110,6 @@ impl HostTurns {
     }
 
     fn delay_of(&self, host: &HostKey) -> Option<Duration> {
-        self.delay.or_else(|| self.crawl_delays().get(host).copied())
-    }
-
-    fn crawl_delays(&self) -> MutexGuard<'_, HashMap<HostKey, Duration>> {
-        self.crawl_delays.lock()
+        self.delay.or_else(|| self.crawl_delays.lock().get(host).copied())
     }
 }

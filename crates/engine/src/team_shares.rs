@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use harvestman_core::ids::TeamId;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// What is left, and what each team holds. Cheap to clone.
@@ -51,7 +51,7 @@ impl TeamShares {
 
     /// Takes an amount if the team may hold that much more now.
     pub(crate) fn try_take(&self, team: TeamId, amount: usize) -> Option<TeamShare> {
-        let mut amounts = self.shared.amounts();
+        let mut amounts = self.shared.amounts.lock();
         let held = amounts.held.get(&team).copied().unwrap_or_default();
         if held.saturating_add(amount) > amounts.free {
             return None;
@@ -78,15 +78,9 @@ impl TeamShares {
     }
 }
 
-impl Shared {
-    fn amounts(&self) -> MutexGuard<'_, Amounts> {
-        self.amounts.lock()
-    }
-}
-
 impl Drop for TeamShare {
     fn drop(&mut self) {
-        let mut amounts = self.shared.amounts();
+        let mut amounts = self.shared.amounts.lock();
         amounts.free += self.amount;
         if let Some(held) = amounts.held.get_mut(&self.team) {
             *held -= self.amount;
@@ -121,7 +115,7 @@ mod tests {
         held.pop();
         let _next = waiting.await;
         held.clear();
-        assert_eq!(shares.shared.amounts().held.len(), 2);
+        assert_eq!(shares.shared.amounts.lock().held.len(), 2);
     }
 
     #[tokio::test]

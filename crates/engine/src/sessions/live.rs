@@ -10,7 +10,7 @@ use harvestman_core::api::interact::Task;
 use harvestman_core::ids::{SessionId, TeamId};
 use harvestman_core::interact::{Lifetime, SessionError, SessionTokens};
 use harvestman_core::time::Timestamp;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -171,24 +171,20 @@ impl Age {
 
     /// Returns when the session ends at the latest.
     pub(crate) fn expires_at(&self) -> Timestamp {
-        self.created + self.lifetime().ttl
+        self.created + self.lifetime.lock().ttl
     }
 
     fn ends_at(&self, last_activity: Timestamp) -> Timestamp {
-        self.lifetime().ends_at(self.created, last_activity)
+        self.lifetime.lock().ends_at(self.created, last_activity)
     }
 
     fn extend(&self, time: Duration) -> Timestamp {
-        let mut lifetime = self.lifetime();
+        let mut lifetime = self.lifetime.lock();
         let age = Duration::from_millis(self.now().millis_since(self.created));
         lifetime.ttl = lifetime.ttl.max(age + time);
         // An idle session also lives at least that long.
         lifetime.idle = lifetime.idle.max(time);
         self.created + lifetime.ttl
-    }
-
-    fn lifetime(&self) -> MutexGuard<'_, Lifetime> {
-        self.lifetime.lock()
     }
 }
 

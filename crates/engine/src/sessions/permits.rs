@@ -6,7 +6,7 @@ use std::sync::Arc;
 use harvestman_core::api::error::ApiError;
 use harvestman_core::ids::TeamId;
 use harvestman_core::interact::SessionError;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 use crate::holdings::{Holdings, Need, Subject};
 use crate::limits;
@@ -39,12 +39,12 @@ impl SessionPermits {
 
     /// Returns how many units of the shared limits the browsers of each team need.
     pub(crate) fn needs(&self) -> Vec<Need> {
-        let teams: Vec<TeamId> = locked(&self.browsers).keys().copied().collect();
+        let teams: Vec<TeamId> = self.browsers.lock().keys().copied().collect();
         teams.into_iter().map(|team| self.need(team, 0)).collect()
     }
 
     fn need(&self, team: TeamId, more: u64) -> Need {
-        let in_use = locked(&self.browsers).get(&team).copied().unwrap_or_default() as u64;
+        let in_use = self.browsers.lock().get(&team).copied().unwrap_or_default() as u64;
         Need {
             subject: Subject::Sessions(team),
             in_use,
@@ -79,7 +79,7 @@ impl SessionPermits {
     }
 
     fn take(&self, team: TeamId) -> Result<SessionPermit, SessionError> {
-        let mut browsers = locked(&self.browsers);
+        let mut browsers = self.browsers.lock();
         let total: usize = browsers.values().sum();
         let in_use = browsers.get(&team).copied().unwrap_or_default();
         let limit = self.plans.of(team).max_sessions;
@@ -100,7 +100,7 @@ impl SessionPermits {
 
 impl Drop for SessionPermit {
     fn drop(&mut self) {
-        let mut browsers = locked(&self.browsers);
+        let mut browsers = self.browsers.lock();
         if let Some(in_use) = browsers.get_mut(&self.team) {
             *in_use -= 1;
             if *in_use == 0 {
@@ -108,10 +108,6 @@ impl Drop for SessionPermit {
             }
         }
     }
-}
-
-fn locked(browsers: &Mutex<BrowsersByTeam>) -> MutexGuard<'_, BrowsersByTeam> {
-    browsers.lock()
 }
 
 #[cfg(test)]
@@ -148,6 +144,6 @@ mod tests {
         let last = permits.take(other);
         assert_eq!(permits.take(other).err(), Some(SessionError::ServerLimit));
         drop((all, last));
-        assert!(locked(&permits.browsers).is_empty());
+        assert!(permits.browsers.lock().is_empty());
     }
 }

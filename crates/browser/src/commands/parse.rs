@@ -66,11 +66,7 @@ impl<'a> Words<'a> {
                     "visible" => ElementState::Visible,
                     "enabled" => ElementState::Enabled,
                     "checked" => ElementState::Checked,
-                    other => {
-                        return Err(format!(
-                            "`is` accepts visible, enabled and checked, not `{other}`"
-                        ));
-                    }
+                    other => return unexpected("is", "visible, enabled and checked", other),
                 };
                 Command::Is(state, self.target()?)
             }
@@ -120,7 +116,7 @@ impl<'a> Words<'a> {
         match self.next("type or press")? {
             "type" | "inserttext" => Ok(Command::Type(self.text("a text")?)),
             "press" => Ok(Command::Press(self.next("a key, such as Enter")?.to_owned())),
-            other => Err(format!("`keyboard` accepts type and press, not `{other}`")),
+            other => unexpected("keyboard", "type and press", other),
         }
     }
 
@@ -131,11 +127,7 @@ impl<'a> Words<'a> {
             "down" => Direction::Down,
             "left" => Direction::Left,
             "right" => Direction::Right,
-            other => {
-                return Err(format!(
-                    "`scroll` accepts up, down, left and right, not `{other}`"
-                ));
-            }
+            other => return unexpected("scroll", "up, down, left and right", other),
         };
         let mut pixels = limits::SCROLL_PIXELS;
         if let Some(value) = self.rest.pop_front() {
@@ -172,9 +164,7 @@ impl<'a> Words<'a> {
                 Target::Reference(_) => return Err("`get count` needs a selector".to_owned()),
             },
             other => {
-                return Err(format!(
-                    "`get` accepts text, html, value, attr, url, title and count, not `{other}`"
-                ));
+                return unexpected("get", "text, html, value, attr, url, title and count", other);
             }
         })
     }
@@ -202,9 +192,8 @@ impl<'a> Words<'a> {
                 By::Css
             }
             other => {
-                return Err(format!(
-                    "`find` accepts role, text, label, placeholder, alt, title, testid, first, last and nth, not `{other}`"
-                ));
+                let accepted = "role, text, label, placeholder, alt, title, testid, first, last and nth";
+                return unexpected("find", accepted, other);
             }
         };
         let found = Target::Find(Find {
@@ -217,12 +206,13 @@ impl<'a> Words<'a> {
         let action = self.rest.pop_front().unwrap_or("click");
         Ok(match action {
             "text" => Command::Get(Property::Text(Some(found))),
-            action => {
-                let parse_act = act(action).ok_or_else(|| {
-                    format!("`find` accepts the actions click, fill, type, check, hover, focus ..., not `{action}`")
-                })?;
-                Command::Act(found, parse_act(self)?)
-            }
+            action => match act(action) {
+                Some(parse_act) => Command::Act(found, parse_act(self)?),
+                None => {
+                    let accepted = "the actions click, fill, type, check, hover, focus ...";
+                    return unexpected("find", accepted, action);
+                }
+            },
         })
     }
 
@@ -239,9 +229,7 @@ impl<'a> Words<'a> {
                 "load" | "domcontentloaded" => WaitCondition::Load,
                 "networkidle" => WaitCondition::NetworkIdle,
                 other => {
-                    return Err(format!(
-                        "`wait --load` accepts load, domcontentloaded and networkidle, not `{other}`"
-                    ));
+                    return unexpected("wait --load", "load, domcontentloaded and networkidle", other);
                 }
             }
         } else {
@@ -343,6 +331,10 @@ impl<'a> Words<'a> {
     }
 }
 
+fn unexpected<T>(name: &str, accepted: &str, given: &str) -> Result<T, String> {
+    Err(format!("`{name}` accepts {accepted}, not `{given}`"))
+}
+
 type ParseAct = fn(&mut Words<'_>) -> Result<Act, String>;
 
 /// Returns the parser for the arguments of an action on an element.
@@ -369,7 +361,7 @@ fn target(word: &str) -> Result<Target, String> {
     if let Some(number) = reference(word) {
         return Ok(Target::Reference(number));
     }
-    if word.starts_with('@') || word.starts_with("ref=") {
+    if is_reference(word) {
         return Err(format!(
             "`{word}` is not a reference; references look like @e1, shown in snapshots as [ref=e1]"
         ));

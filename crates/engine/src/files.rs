@@ -6,13 +6,13 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use harvestman_browser::{ActionResults, Picture};
-use harvestman_core::api::error::ApiError;
 use harvestman_core::api::page::{ActionOutputs, Document};
-use harvestman_store::{NewFile, Store};
+use harvestman_store::{NewFile, Store, StoreError};
 use uuid::Uuid;
 
 use crate::browser_pages::PageCaptures;
 use crate::clock;
+use crate::turn::Turn;
 
 /// Where the files of a document are stored and linked.
 pub(crate) struct FileTarget {
@@ -30,7 +30,8 @@ pub(crate) async fn attach(
     target: &FileTarget,
     document: &mut Document,
     captures: PageCaptures,
-) -> Result<(), ApiError> {
+    turn: &Turn,
+) -> Result<(), StoreError> {
     let mut files = Vec::new();
     let mut link = |content_type: &'static str, extension: &str, bytes: Vec<u8>| {
         if !target.keep {
@@ -77,5 +78,6 @@ pub(crate) async fn attach(
     if files.is_empty() {
         return Ok(());
     }
-    store.store_files(files).await.map_err(ApiError::from)
+    let write = || store.store_files(files.clone());
+    turn.on_store(StoreError::is_transient, write).await
 }

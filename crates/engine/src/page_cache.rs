@@ -31,16 +31,16 @@ impl PageCache {
         self.team
     }
 
-    /// Returns the cached copy under this key, if its age is within `ages`. If it `waits`, not before the store is
-    /// available.
+    /// Returns the cached copy under this key, if its age is within `ages`. With `cache_only`, waits while the store is
+    /// unavailable, because a missing copy would end the page.
     pub(crate) async fn copy(
         &self,
         key: CacheKey,
         ages: Ages,
-        waits: bool,
+        cache_only: bool,
     ) -> Result<Option<SiteResponse>, StoreError> {
         let read = || self.store.cached_page(self.team, key, ages, clock::now());
-        let may_retry = |error: &StoreError| waits && error.is_transient();
+        let may_retry = |error: &StoreError| cache_only && error.is_transient();
         let found = outage::retry(may_retry, read).await?;
         self.metrics.count_cache_lookup(found.is_some());
         found.map(SiteResponse::try_from).transpose()

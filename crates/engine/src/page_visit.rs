@@ -202,9 +202,10 @@ impl PageVisits {
         let started = Instant::now();
         let reservation = match page.reservation {
             Some(reservation) => reservation,
-            None => self.reserve(deadline).await?,
+            None => self.reserve(turn, deadline).await?,
         };
-        let profile = self.open_profile().await.map_err(ScrapeFailure::transient)?;
+        let profile = turn.on_store(is_outage, || self.open_profile()).await;
+        let profile = profile.map_err(ScrapeFailure::transient)?;
         let public_options = self.public_options.as_ref().filter(|_| !page.is_own_origin);
         let target = Target {
             url: page.url,
@@ -227,9 +228,8 @@ impl PageVisits {
         } = self.context.scraper.scrape(target, deadline).await?;
         let document = &mut rendered.document;
         turn.record_in(&mut document.metadata);
-        self.complete(page.url, document, profile, captures, redactor)
-            .await
-            .map_err(ScrapeFailure::transient)?;
+        let completing = self.complete(page.url, document, profile, captures, redactor, turn);
+        completing.await.map_err(ScrapeFailure::transient)?;
         let credits = match self.charges_model {
             true => rendered.credits,
             false => billing::without_model(rendered.credits),
@@ -246,9 +246,12 @@ impl PageVisits {
         })
     }
 
-    async fn reserve(&self, deadline: Instant) -> Result<CreditReservation, ScrapeFailure> {
-        let budget = &self.context.budget;
-        let reserved = budget.reserve_until(deadline, self.owner.team).await;
+    async fn reserve(&self, turn: &Turn, deadline: Instant) -> Result<CreditReservation, ScrapeFailure> {
+        let (budget, team) = (&self.context.budget, self.owner.team);
+        let reserved = match turn.is_of_job() {
+            true => turn.on_store(is_outage, || budget.reserve(team)).await,
+            false => budget.reserve_until(deadline, team).await,
+        };
         reserved.map_err(|error| match error.code {
             ErrorCode::InsufficientCredits => ScrapeFailure::permanent(error),
             _ => ScrapeFailure::transient(error),
@@ -269,13 +272,15 @@ impl PageVisits {
         profile: Option<OpenProfile>,
         mut captures: PageCaptures,
         redactor: Option<Redactor>,
+        turn: &Turn,
     ) -> Result<(), ApiError> {
         let store = &self.context.store;
         if let (Some(profile), Some(storage)) = (profile, captures.storage.take()) {
-            profile.save(store, storage).await?;
+            let save = || profile.save(store, storage.clone());
+            turn.on_store(is_outage, save).await?;
         }
         if let Some(target) = &self.files {
-            files::attach(store, target, document, captures).await?;
+            files::attach(store, target, document, captures, turn).await?;
         }
         if let Some(redactor) = &redactor {
             redactor.branding(&mut document.branding);
@@ -290,7 +295,8 @@ impl PageVisits {
             let redacted = tokio::task::spawn_blocking(work).await;
             document.actions = Some(redacted.map_err(internal_error)?);
         }
-        tracking::track(store, self.owner.team, url, &self.options, document).await?;
+        let (team, options) = (self.owner.team, &self.options);
+        tracking::track(store, team, url, options, document, turn).await?;
         // The earlier version may have been stored without `redactPII`.
         if let (Some(redactor), Some(changes)) = (&redactor, &mut document.change_tracking) {
             redactor.changes(changes);

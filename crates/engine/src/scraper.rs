@@ -18,7 +18,7 @@ use harvestman_core::ids::{ScrapeId, TeamId};
 use harvestman_core::pii::Redactor;
 use harvestman_core::scrape::{RawPage, RenderedPage, file_request, needs_browser, prepare, prepare_file};
 use harvestman_fetch::{CookieJar, FetchRequest, Fetcher};
-use harvestman_store::CachedPage;
+use harvestman_store::{CachedPage, StoreError};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -243,18 +243,27 @@ impl Scraper {
     async fn scrape_without_model(
         &self,
         target: &Target<'_>,
-        deadline: Instant,
+        first_deadline: Instant,
     ) -> Result<ScrapedPage, ScrapeFailure> {
-        let Target { options, cache, .. } = *target;
+        let Target {
+            options, cache, turn, ..
+        } = *target;
+        let mut deadline = turn.extended(first_deadline);
         if let Some(ages) = cache::wanted_ages(options) {
             let share = timeout_at(deadline, self.copies.take_one(cache.team())).await;
             let _share = share.map_err(|_| ScrapeFailure::timeout())?;
-            // Failed reads would soon use up the attempts of a page of a job.
-            let waits = options.cache_only() || target.turn.is_of_job();
             for url in std::iter::once(target.url).chain(target.fallback) {
                 let key = CacheKey::of_page(url, options);
-                let copy = timeout_at(deadline, cache.copy(key, ages, waits)).await;
-                if let Some(response) = copy.map_err(|_| ScrapeFailure::timeout())?? {
+                let read = || cache.copy(key, ages, options.cache_only());
+                let reading = turn.on_store(StoreError::is_transient, read);
+                let copy = match turn.is_of_job() {
+                    true => reading.await,
+                    false => timeout_at(deadline, reading)
+                        .await
+                        .map_err(|_| ScrapeFailure::timeout())?,
+                };
+                deadline = turn.extended(first_deadline);
+                if let Some(response) = copy? {
                     let conversion = target.conversion(url);
                     let mut scraped = self.render(conversion, response, deadline).await?;
                     scraped.set_proxy_used(target.routes.proxy_used(target.class));

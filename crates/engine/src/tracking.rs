@@ -8,11 +8,12 @@ use harvestman_core::api::page::Document;
 use harvestman_core::ids::TeamId;
 use harvestman_core::page_version::VersionKey;
 use harvestman_core::scrape::changes;
-use harvestman_store::Store;
+use harvestman_store::{Store, StoreError};
 use serde_json::Value;
 use url::Url;
 
 use crate::error::internal_error;
+use crate::turn::Turn;
 
 /// Adds what changed on a page since the team's last scrape, if the options ask for it.
 ///
@@ -24,6 +25,7 @@ pub(crate) async fn track(
     url: &Url,
     options: &ScrapeOptions,
     document: &mut Document,
+    turn: &Turn,
 ) -> Result<(), ApiError> {
     let Some(tracking) = options.change_tracking().cloned() else {
         return Ok(());
@@ -33,7 +35,8 @@ pub(crate) async fn track(
         // A check reads the snapshot of a page from its stored document.
         document.json = document.tracked.clone().filter(Value::is_object);
     }
-    let previous = store.page_version(team, &key).await?;
+    let read = || store.page_version(team, &key);
+    let previous = turn.on_store(StoreError::is_transient, read).await?;
     let mut page = std::mem::take(document);
     let work = move || {
         changes::track(&mut page, previous.as_ref(), key, &tracking);

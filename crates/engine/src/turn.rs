@@ -1,6 +1,7 @@
 //! The slot of one page while it is being scraped: an HTTP slot at first, a browser slot from the moment the
 //! page needs the browser. A page that waits for the browser holds no slot.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use harvestman_core::api::page::Metadata;
@@ -12,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::ScrapeFailure;
+use crate::outage;
 use crate::slots::{QueueTime, Slot, SlotOwner, Slots};
 
 /// The slot of one page while it is being scraped.
@@ -101,6 +103,25 @@ impl Turn {
     /// Returns whether a job queued the page, and tries it again if it fails.
     pub(crate) fn is_of_job(&self) -> bool {
         matches!(self.source, Source::Job(..))
+    }
+
+    /// Runs an operation on the store. A page of a job repeats it while the store is unavailable, which extends the page's
+    /// deadline: an outage of the store is no failed attempt of the page.
+    ///
+    /// # Errors
+    /// Those of the operation; for a page of a job none that means an outage.
+    pub(crate) async fn on_store<T, E: Display, O: Future<Output = Result<T, E>>>(
+        &self,
+        is_outage: impl Fn(&E) -> bool,
+        operation: impl Fn() -> O,
+    ) -> Result<T, E> {
+        if !self.is_of_job() {
+            return operation().await;
+        }
+        let started = Instant::now();
+        let result = outage::retry(is_outage, operation).await;
+        self.state().extended_by += started.elapsed();
+        result
     }
 
     /// Waits for a browser slot while `bytes` of the page stay in memory. Returns the page's deadline, which

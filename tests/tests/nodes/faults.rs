@@ -124,21 +124,61 @@ async fn a_cached_sitemap_counts_even_if_its_connection_breaks_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_waits_while_the_cache_cannot_be_read_on_postgresql() {
+async fn a_page_waits_while_the_database_cannot_be_read_on_postgresql() {
     let database = TestDatabase::create().await;
     let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", database.url())]).await;
-    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
     let client = connect(&database).await;
-    lock(&client, "harvestman.cached_page").await;
+    let tracked = json!({ "formats": ["markdown", "changeTracking"], "maxAge": 0 });
+    for (table, options) in [("cached_page", json!({})), ("page_version", tracked)] {
+        let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+        let table = format!("harvestman.{table}");
+        lock(&client, &table).await;
+        let request = json!({ "url": site.url("/"), "sitemap": "skip", "scrapeOptions": options });
+        let id = server.crawl(&request).await;
+        // More often than a page is tried.
+        for _ in 0..4 {
+            break_waiting(&client, &table).await;
+        }
+        client.batch_execute("COMMIT").await.unwrap();
+        assert_exact(&wait(&server, &id).await, 1);
+        assert_eq!(site.count("/"), 1, "{table}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_waits_while_its_credit_cannot_be_reserved_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let settings = [
+        ("HARVESTMAN_DATABASE_URL", database.url()),
+        ("HARVESTMAN_CREDIT_BUDGET", "100"),
+    ];
+    let mut server = TestServer::start_with(&settings).await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    site.hold_after(0);
     let id = server
         .crawl(&json!({ "url": site.url("/"), "sitemap": "skip" }))
         .await;
-    // More often than a page is tried.
-    for _ in 0..4 {
-        break_waiting(&client, "harvestman.cached_page").await;
-    }
-    client.batch_execute("COMMIT").await.unwrap();
+    site.wait_for_requests(1).await;
+    // Gives back the credits that the request made it borrow.
+    assert!(server.terminate().await.success());
+    let client = connect(&database).await;
+    // More often than a page is tried. A sequence keeps its value when a transaction is rolled back.
+    let fault = "CREATE SEQUENCE fault;
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF nextval('fault') <= 4 THEN RAISE 'no space' USING ERRCODE = 'disk_full'; END IF;
+            RETURN NEW;
+        END $$;
+        CREATE TRIGGER fail BEFORE INSERT OR UPDATE ON harvestman.share FOR EACH ROW
+            WHEN (NEW.subject LIKE 'credits%') EXECUTE FUNCTION fail()";
+    client.batch_execute(fault).await.unwrap();
+    site.release();
+    server.restart().await;
     assert_exact(&wait(&server, &id).await, 1);
+    let faults = client
+        .query_one("SELECT last_value FROM fault", &[])
+        .await
+        .unwrap();
+    assert!(faults.get::<_, i64>(0) > 4);
 }
 
 /// Runs an extract whose connection breaks when it first reads pages of the cache. Returns its final status.

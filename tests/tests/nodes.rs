@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod nodes {
+    pub(crate) mod clocks;
     pub(crate) mod cluster;
     pub(crate) mod faults;
     pub(crate) mod idle;

@@ -38,14 +38,15 @@ impl Engine {
         base: &str,
     ) -> Result<Monitor, ApiError> {
         let now = clock::now();
-        let plan = self.check_monitor(&request, now).await?;
+        let time = self.context.store.monitor_time(now).await?;
+        let plan = self.check_monitor(&request, time).await?;
         let monitor = NewMonitor {
             id: MonitorId(harvestman_store::new_id()),
             team: principal.team,
             key: principal.key,
             request: serde_json::to_string(&request).map_err(internal_error)?,
             base: base.to_owned(),
-            next_run_at: plan.next_after(now).unwrap_or(now),
+            next_run_at: plan.next_after(time).unwrap_or(time),
             created_at: now,
         };
         let created = self.context.store.create_monitor(&monitor, MAX_MONITORS).await;
@@ -138,6 +139,7 @@ impl Engine {
         loop {
             let row = self.monitor_row(principal, id).await?;
             let now = clock::now();
+            let time = self.context.store.monitor_time(now).await?;
             let before = read(&row)?;
             let mut discarded = discarded_parts(&row.request);
             discarded.retain(|part| match *part {
@@ -149,7 +151,7 @@ impl Engine {
                 "this monitor is lost; send its `targets` and `webhook` again",
             )?;
             let after = change.clone().apply(before.clone());
-            let plan = self.check_monitor(&after, now).await?;
+            let plan = self.check_monitor(&after, time).await?;
             let active = match change.status {
                 Some(MonitorSwitch::Active) => true,
                 Some(MonitorSwitch::Paused) => false,
@@ -158,7 +160,7 @@ impl Engine {
             let next_run_at = match row.next_run_at {
                 _ if !active => None,
                 Some(next) if before.schedule == after.schedule => Some(next),
-                _ => plan.next_after(now),
+                _ => plan.next_after(time),
             };
             let update = MonitorUpdate {
                 seen: row.updated_at,

@@ -78,6 +78,6 @@ pub(crate) async fn attach(
     if files.is_empty() {
         return Ok(());
     }
-    let write = || store.store_files(files.clone());
+    let write = || store.store_files(files.clone(), clock::now());
     turn.on_store(StoreError::is_transient, write).await
 }

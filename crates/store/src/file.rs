@@ -31,7 +31,7 @@ operations! {
     /// Files for callers.
     trait Files {
         /// Stores files for callers.
-        async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError>;
+        async fn store_files(&self, files: Vec<NewFile>, now: Timestamp) -> Result<(), StoreError>;
 
         /// Returns the file with this token, until it expires.
         async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError>;

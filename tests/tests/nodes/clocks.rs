@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use harvestman_tests::{Page, Site, TestDatabase, TestServer};
+use http::Method;
 use serde_json::{Value, json};
 use tokio_postgres::NoTls;
 
@@ -61,4 +62,36 @@ async fn a_server_that_is_behind_starts_each_check_once_on_postgresql() {
     assert_eq!(checks.as_array().unwrap().len(), 1, "{checks}");
     let checked = server.get(&path).await.ok()["data"].clone();
     assert!(next(&checked) > database_time(&client).await, "{checked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_behind_receives_uploads_on_postgresql() {
+    let (server, _client) = server_behind().await;
+    let named = json!({ "filename": "heron.md" });
+    let reserved = server.post("/v2/parse/upload-url", &named).await.ok()["data"].clone();
+    let url = reserved["uploadUrl"].as_str().unwrap();
+    let path = &url[url.find("/v2/").unwrap()..];
+    server.send(Method::PUT, path, &[], "# Herons").await.ok();
+    let by_reference = json!({ "uploadRef": reserved["uploadRef"] });
+    let parsed = server.post("/v2/parse", &by_reference).await.ok();
+    assert_eq!(parsed["data"]["markdown"], "# Herons");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cached_pages_have_the_age_that_the_database_says_on_postgresql() {
+    let (server, client) = server_behind().await;
+    let site = Site::new().page("/", Page::html("<p>One</p>")).serve().await;
+    let scrape = async || {
+        // Waits until earlier pages are in the cache.
+        server.get("/ready").await.ok();
+        let request = json!({ "url": site.url("/"), "maxAge": 1_800_000 });
+        server.post("/v2/scrape", &request).await.ok()["data"]["markdown"].clone()
+    };
+    assert_eq!(scrape().await, "One");
+    site.change("/", Some(Page::html("<p>Two</p>")));
+    assert_eq!(scrape().await, "One");
+    set_clock(&client, 2 * DAY_MS + 3_600_000).await;
+    assert_eq!(scrape().await, "Two");
+    site.change("/", Some(Page::html("<p>Three</p>")));
+    assert_eq!(scrape().await, "Two");
 }

@@ -153,14 +153,17 @@ impl PageCache for Postgres {
         now: Timestamp,
     ) -> Result<Option<CachedPage>, StoreError> {
         let row = query(
-            "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd FROM harvestman.cached_page
-             WHERE team_id = $1 AND cache_key = $2 AND fetched_at >= $3",
+            "SELECT url, status_code, content_type, fetched_at, size_bytes, zstd, harvestman.clock($3) AS now
+             FROM harvestman.cached_page
+             WHERE team_id = $1 AND cache_key = $2 AND fetched_at >= harvestman.clock($3) - $4",
         )
-        .bind_all(params![team, key, now.0.saturating_sub(ages.max_ms)])
+        .bind_all(params![team, key, now, ages.max_ms])
         .fetch_optional(&*self.cache.reader.of(&self.pool).await?)
         .await?;
         match row {
-            Some(row) if ages.allow(row.time("fetched_at")?, now) => decompress_page(&row).await.map(Some),
+            Some(row) if ages.allow(row.time("fetched_at")?, row.time("now")?) => {
+                decompress_page(&row).await.map(Some)
+            }
             Some(_) | None => Ok(None),
         }
     }
@@ -182,7 +185,7 @@ async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreEr
     written.map(drop)
 }
 
-/// Stores a response, unless the stored one was fetched later. A response without text keeps the words of the older
+/// Stores a response under the time of the database, unless the stored one has a later one. A response without text keeps the words of the older
 /// one.
 async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreError> {
     let page = &cached.page;
@@ -191,7 +194,7 @@ async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreErr
     query(
         "INSERT INTO harvestman.cached_page AS old (team_id, cache_key, site, url, title, description, status_code,
             content_type, fetched_at, size_bytes, stored_bytes, zstd, words, host_words, path_words)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+         SELECT $1, $2, $3, $4, $5, $6, $7, $8, harvestman.clock($9), $10, $11, $12,
             setweight(to_tsvector('harvestman.words', $13), 'A')
                 || setweight(to_tsvector('harvestman.words', $14 || ' ' || $15), 'B')
                 || setweight(to_tsvector('harvestman.words', $16), 'C')

@@ -10,8 +10,9 @@ use crate::sql::{Connection, Database, statement};
 use crate::value::params;
 
 impl<D: Database> Files for D {
-    async fn store_files(&self, files: Vec<NewFile>) -> Result<(), StoreError> {
-        self.transact(Timestamp(0), move |transaction, _| {
+    async fn store_files(&self, files: Vec<NewFile>, now: Timestamp) -> Result<(), StoreError> {
+        let called_at = now;
+        self.transact(now, move |transaction, now| {
             Box::pin(async move {
                 for file in files {
                     statement!(
@@ -19,7 +20,10 @@ impl<D: Database> Files for D {
                          VALUES ($1, $2, $3, $4)",
                     )
                     .bind_all(params![
-                        file.token, file.content_type, file.bytes, file.expires_at
+                        file.token,
+                        file.content_type,
+                        file.bytes,
+                        now.0.saturating_add(file.expires_at.millis_since(called_at)),
                     ])
                     .execute(transaction)
                     .await?;

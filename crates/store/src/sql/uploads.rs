@@ -20,6 +20,7 @@ impl<D: Database> Uploads for D {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let new = upload.clone();
+        let lifetime_ms = new.expires_at.millis_since(now);
         self.transact(now, move |transaction, now| {
             Box::pin(async move {
                 // Serializes the reservations of the team, so that the count holds.
@@ -38,7 +39,7 @@ impl<D: Database> Uploads for D {
                     new.team,
                     new.name,
                     new.content_type,
-                    new.expires_at,
+                    now.0.saturating_add(lifetime_ms),
                     now,
                     most,
                 ])

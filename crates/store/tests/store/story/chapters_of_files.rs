@@ -12,7 +12,7 @@ pub(crate) async fn a_file_is_read_by_its_token_until_it_expires(store: &Store) 
         expires_at: later(ms),
     };
     let files = vec![file("short", 10), file("long", 1_000)];
-    store.store_files(files).await.unwrap();
+    store.store_files(files, NOW).await.unwrap();
     let kept = StoredFile {
         content_type: "image/png".to_owned(),
         bytes: vec![0, 159, 146, 150],

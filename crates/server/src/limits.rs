@@ -77,7 +77,7 @@ pub const SOCKET_DOCUMENTS: u64 = 100;
 pub const SOCKET_PING: Duration = Duration::from_secs(20);
 /// Time limit for sending one message to a live socket.
 pub const SOCKET_SEND: Duration = Duration::from_secs(30);
-/// Unanswered pings in a row after which a session's socket is closed.
+/// Unanswered pings in a row after which a socket is closed.
 pub const SOCKET_MISSED_PINGS: u32 = 2;
 /// Replies to a viewer's inputs that may be queued; further inputs wait.
 pub const VIEW_REPLIES: usize = 16;

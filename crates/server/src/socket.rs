@@ -65,8 +65,7 @@ pub(crate) fn open(
             key,
             path: request.path,
             base,
-            last_ping: Instant::now(),
-            last_message: Instant::now(),
+            pings: Pings::new(),
         };
         let counted = async {
             let principal = watcher.caller().await?;
@@ -114,8 +113,44 @@ struct Watcher {
     key: Option<String>,
     path: StatusPath,
     base: String,
-    last_ping: Instant,
-    last_message: Instant,
+    pings: Pings,
+}
+
+/// The pings that show whether the client is there.
+struct Pings {
+    last: Instant,
+    unanswered: u32,
+}
+
+impl Pings {
+    fn new() -> Self {
+        Self {
+            last: Instant::now(),
+            unanswered: 0,
+        }
+    }
+
+    /// Returns the time until the next ping.
+    fn pause(&self) -> Duration {
+        limits::SOCKET_PING.saturating_sub(self.last.elapsed())
+    }
+
+    /// Counts a ping as sent. Returns false instead if too many are unanswered.
+    fn send(&mut self) -> bool {
+        if self.unanswered > limits::SOCKET_MISSED_PINGS {
+            return false;
+        }
+        *self = Self {
+            last: Instant::now(),
+            unanswered: self.unanswered + 1,
+        };
+        true
+    }
+
+    /// Records a message of the client.
+    fn answered(&mut self) {
+        self.unanswered = 0;
+    }
 }
 
 impl Watcher {
@@ -181,19 +216,18 @@ impl Watcher {
 
     /// Waits for a change of the job, and pings the client meanwhile. Returns `true` when the server shuts down.
     async fn wait(&mut self, principal: &Principal, id: JobId, sent: u64) -> Result<bool, WatchError> {
-        let until_ping = limits::SOCKET_PING.saturating_sub(self.last_ping.elapsed());
+        let until_ping = self.pings.pause();
         tokio::select! {
             () = self.app.engine().wait_for_change(principal, id, sent, limits::SOCKET_PING) => return Ok(false),
             () = self.app.stopping().cancelled() => return Ok(true),
             message = self.socket.recv() => match message {
                 Some(Ok(Message::Close(_)) | Err(_)) | None => return Err(WatchError::Disconnected),
-                Some(Ok(_)) => self.last_message = Instant::now(),
+                Some(Ok(_)) => self.pings.answered(),
             },
             () = tokio::time::sleep(until_ping) => {
-                if self.last_message.elapsed() > 3 * limits::SOCKET_PING {
+                if !self.pings.send() {
                     return Err(WatchError::Disconnected);
                 }
-                self.last_ping = Instant::now();
                 self.send(Message::Ping(Default::default()), limits::SOCKET_SEND).await?;
             }
         }
@@ -239,6 +273,22 @@ async fn delete_delivered(app: &App, row: &JobRow, skip: u64, until: u64) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_that_receives_documents_for_long_is_not_disconnected() {
+        let mut pings = Pings {
+            last: Instant::now() - 4 * limits::SOCKET_PING,
+            unanswered: 0,
+        };
+        assert_eq!(pings.pause(), Duration::ZERO);
+        for _ in 0..=limits::SOCKET_MISSED_PINGS {
+            assert!(pings.send());
+            assert!(!pings.pause().is_zero());
+        }
+        assert!(!pings.send());
+        pings.answered();
+        assert!(pings.send());
+    }
 
     #[test]
     fn refusals_have_the_documented_close_codes() {

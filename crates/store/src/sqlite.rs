@@ -79,10 +79,11 @@ impl Lifecycle for Sqlite {
     /// If the last write failed, also writes, so that success means that there is disk space again.
     async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await?;
-        let must_write = self.writer.is_failing();
+        let health = self.writer.health();
         self.write(move |connection| {
             Box::pin(async move {
-                if must_write {
+                // Only now, when the writer has recorded the results of earlier writes.
+                if health.is_failing() {
                     migrate::write_version(connection, migrate::MIGRATIONS).await
                 } else {
                     Ok(())

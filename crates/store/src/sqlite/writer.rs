@@ -55,9 +55,9 @@ impl Writer {
         }
     }
 
-    /// Whether the last write failed for a transient reason.
-    pub(crate) fn is_failing(&self) -> bool {
-        self.health.is_failing()
+    /// Returns whether the database can be written.
+    pub(crate) fn health(&self) -> Arc<WriteHealth> {
+        self.health.clone()
     }
 
     /// Queues `work` without waiting for it. Drops it when the queue is full.

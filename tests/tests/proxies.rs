@@ -9,8 +9,8 @@ use harvestman_tests::{
     NameServer, Page, Site, TestProxy, TestServer, assert_contains, assert_fields, tools,
 };
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 const SECRET: &str = "s3cr3t";
 
@@ -181,6 +181,41 @@ async fn proxies_that_fail_are_reported() {
         .await
         .is_error(403, "UNSAFE_TARGET");
     assert!(!server.log().contains(SECRET), "{}", server.log());
+}
+
+#[tokio::test]
+async fn a_page_of_a_job_is_tried_again_if_its_proxy_fails() {
+    let site = Site::new().graph(&[("/", &[])]).serve().await;
+    let proxy = TestProxy::http(None);
+    let front = TcpSocket::new_v4().unwrap();
+    front.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = front.local_addr().unwrap();
+    let server = TestServer::start_with(&[("HARVESTMAN_PROXY", &format!("http://{address}"))]).await;
+    let batch = json!({ "urls": [site.url("/")], "maxAge": 0 });
+    let path = server.batch(&batch).await;
+    assert_fields(
+        &server.wait_for_end(&path).await,
+        json!({ "completed": 0, "total": 1 }),
+    );
+    let errors = server.get(&format!("{path}/errors")).await.ok();
+    assert_contains(&errors, "/errors/0/error", "the proxy refused the connection");
+    assert!(is_counted(&metrics(&server).await, address, "failed", 3));
+
+    let path = server.batch(&batch).await;
+    while !is_counted(&metrics(&server).await, address, "failed", 4) {
+        tokio::task::yield_now().await;
+    }
+    let front = front.listen(8).unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = front.accept().await {
+            let mut connection = TcpStream::connect(proxy.address()).await.unwrap();
+            let _ = copy_bidirectional(&mut stream, &mut connection).await;
+        }
+    });
+    assert_fields(
+        &server.wait_for_end(&path).await,
+        json!({ "completed": 1, "total": 1 }),
+    );
 }
 
 #[tokio::test]

@@ -65,6 +65,18 @@ async fn a_server_that_is_behind_starts_each_check_once_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_job_begins_and_ends_when_the_database_says_on_postgresql() {
+    let (server, client) = server_behind().await;
+    let site = Site::new().page("/", Page::links("home", &[])).serve().await;
+    let before = database_time(&client).await;
+    let id = server.crawl(&json!({ "url": site.url("/") })).await;
+    let status = server.wait(&id).await;
+    for field in ["createdAt", "completedAt"] {
+        assert!(status[field].as_str() >= Some(&before), "{status}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_behind_receives_uploads_on_postgresql() {
     let (server, _client) = server_behind().await;
     let named = json!({ "filename": "heron.md" });

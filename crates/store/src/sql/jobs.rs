@@ -128,12 +128,16 @@ pub(crate) async fn insert_job(
     Ok(())
 }
 
-/// Inserts a job with its shard, activity entry and `started` event.
+/// Inserts a job, created `now`, with its shard, activity entry and `started` event.
 pub(crate) async fn insert_running_job(
     connection: &mut impl Transaction,
     job: &NewJob,
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    let job = &NewJob {
+        created_at: now,
+        ..job.clone()
+    };
     insert_job(connection, job, 0, None).await?;
     statement!(
         "INSERT INTO harvestman.shard (job_id, no, progress, free_at) VALUES ($1, 0, $2, $3)",

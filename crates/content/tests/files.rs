@@ -286,7 +286,7 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
         text("Share"),
         text("At"),
         text("For"),
-        text("Grey | blue")
+        text("Grey |\nblue")
     );
     let hidden = format!("<row>{}</row>", text("secret"));
     let body = xlsx(&[("Birds", "visible", &rows), ("Notes", "hidden", &hidden)]);
@@ -296,7 +296,7 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
 
         | Kind | Seen | Share | At | For |
         | --- | --- | --- | --- | --- |
-        | Grey \| blue | 2024-01-02 | 25% | 13:30 | 30:00:00 |"#]]
+        | Grey \|<br>blue | 2024-01-02 | 25% | 13:30 | 30:00:00 |"#]]
     .assert_eq(&markdown(&document));
     assert_eq!(document.warnings, ["Hidden sheets were left out: 1."]);
 }

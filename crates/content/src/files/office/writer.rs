@@ -375,7 +375,15 @@ impl Writer {
         tags.iter().for_each(|tag| {
             self.html.open(tag);
         });
-        self.equations.write(&mut self.html, &text);
+        for (line, text) in text.split('\n').enumerate() {
+            // Cells have line breaks.
+            self.html.raw(match line {
+                0 => "",
+                _ if self.is_sheets => "<br>",
+                _ => "\n",
+            });
+            self.equations.write(&mut self.html, text);
+        }
         tags.iter().rev().for_each(|tag| {
             self.html.close(tag);
         });

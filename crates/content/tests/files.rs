@@ -299,6 +299,7 @@ fn a_workbook_gives_a_table_per_visible_sheet() {
         | Grey \|<br>blue | 2024-01-02 | 25% | 13:30 | 30:00:00 |"#]]
     .assert_eq(&markdown(&document));
     assert_eq!(document.warnings, ["Hidden sheets were left out: 1."]);
+    assert_eq!(document.properties, [], "the name of a sheet is no title");
 }
 
 #[test]

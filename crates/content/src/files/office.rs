@@ -70,6 +70,12 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
     let mut ir = document.to_ir();
+    let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
+    let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
+    // The text of slide masters follows the slides, as if it was another one.
+    let slides = document.as_pptx().map(|slides| slides.slides.len());
+    let slides = slides.or(document.as_ppt().map(|slides| slides.slides.len()));
+    ir.sections.truncate(slides.unwrap_or(usize::MAX));
     if document.as_doc().is_some() {
         old_headings::remove_guessed(body, &mut ir);
     }
@@ -96,8 +102,6 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     }
     let long_sheets = narrowed.as_ref().or(document.as_xlsx()).and_then(LongSheets::new);
     drop((document, narrowed));
-    let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
-    let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
     let mut writer = Writer::new(is_sheets, equations, long_sheets);
     let mut pages = Vec::new();
     for (number, section) in (1..).zip(&mut ir.sections) {
@@ -121,7 +125,7 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     Ok(FileDocument {
         pages,
         total_pages: is_slides.then(|| u32::try_from(ir.sections.len()).unwrap_or(u32::MAX)),
-        properties: properties(&ir),
+        properties: properties(&ir, is_sheets),
         warnings: warnings(&ir, is_slides, has_hidden_cells, writer.is_cut),
         ..FileDocument::default()
     })
@@ -155,11 +159,14 @@ fn failure(error: OfficeError) -> FileError {
     }
 }
 
-fn properties(ir: &DocumentIR) -> Vec<(String, String)> {
+fn properties(ir: &DocumentIR, is_sheets: bool) -> Vec<(String, String)> {
     let metadata = &ir.metadata;
+    // Without a title, `office_oxide` returns the name of the first sheet, or the number of the first slide.
+    let name = ir.sections.first().and_then(|section| section.title.as_deref());
+    let is_stated = |title: &&str| *title != "Slide 1" && !(is_sheets && name == Some(*title));
     let keywords = metadata.keywords.join(", ");
     let known = [
-        ("title", metadata.title.as_deref()),
+        ("title", metadata.title.as_deref().filter(is_stated)),
         ("author", metadata.author.as_deref()),
         (
             "description",

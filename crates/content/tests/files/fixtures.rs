@@ -342,7 +342,17 @@ pub fn pptx(slides: &[(&str, &[&str])]) -> Vec<u8> {
             format!("ppt/slides/slide{number}.xml"),
             format!("<p:sld {names}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"),
         ));
+        parts.push((
+            format!("ppt/slides/_rels/slide{number}.xml.rels"),
+            relations(&[("rId1", "slideLayout", "../slideLayouts/slideLayout1.xml")]),
+        ));
     }
+    let logo = "<p:sp><p:nvSpPr><p:cNvPr id=\"2\" name=\"x\"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>\
+                <p:txBody><a:bodyPr/><a:p><a:r><a:t>Logo</a:t></a:r></a:p></p:txBody></p:sp>";
+    parts.push((
+        "ppt/slideLayouts/slideLayout1.xml".to_owned(),
+        format!("<p:sldLayout {names}><p:cSld><p:spTree>{logo}</p:spTree></p:cSld></p:sldLayout>"),
+    ));
     let main = format!("<p:presentation {names}><p:sldIdLst>{list}</p:sldIdLst></p:presentation>");
     let relations: Vec<_> = ids
         .iter()

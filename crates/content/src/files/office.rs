@@ -7,6 +7,7 @@ mod empty_columns;
 mod equations;
 mod formulas;
 mod hidden_cells;
+mod hidden_shapes;
 mod lists;
 mod long_sheets;
 mod new_lists;
@@ -47,7 +48,11 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     let archive = || Archive::open(body).ok();
     let changed = match format {
         DocumentFormat::Docx | DocumentFormat::Pptx => archive().and_then(|archive| {
-            archive.changed_texts(|part| code_styles::mark(part).or_else(|| equations.mark(part)))
+            archive.changed_texts(|part| {
+                let shown = hidden_shapes::removed(part);
+                let part = shown.as_deref().unwrap_or(part);
+                code_styles::mark(part).or_else(|| equations.mark(part)).or(shown)
+            })
         }),
         DocumentFormat::Xlsx => {
             let changed = archive().and_then(|archive| {

@@ -15,6 +15,7 @@ mod old_document;
 mod old_headings;
 mod old_hidden_text;
 mod old_lists;
+mod old_slides;
 mod old_styles;
 mod old_workbook;
 mod time;
@@ -83,6 +84,9 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
     ir.sections.truncate(slides.unwrap_or(usize::MAX));
     if document.as_doc().is_some() {
         old_headings::remove_guessed(body, &mut ir);
+    }
+    if let Some(slides) = document.as_ppt() {
+        old_slides::structure(&slides.slides, &mut ir);
     }
     if let Some(workbook) = document.as_xls() {
         has_hidden_cells = old_workbook::complete(body, workbook, &mut ir);

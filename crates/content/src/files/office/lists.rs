@@ -138,6 +138,20 @@ fn flatten(list: List, contents: &mut Vec<Vec<Element>>) {
     }
 }
 
+/// Builds lists with bullets from the levels and contents of their items.
+pub(super) fn bulleted(items: impl Iterator<Item = (u8, Vec<Element>)>) -> impl Iterator<Item = Element> {
+    let place = |level: u8| Place {
+        level: level.min(MAX_LEVEL),
+        ..Place::default()
+    };
+    build(
+        &mut items.map(|(level, content)| (place(level), content)).peekable(),
+        0,
+    )
+    .into_iter()
+    .map(Element::List)
+}
+
 /// Builds the lists of adjacent items.
 fn build_all(
     places: &mut impl Iterator<Item = Place>,

@@ -270,6 +270,22 @@ fn an_opendocument_presentation_has_a_page_per_slide() {
 }
 
 #[test]
+fn hidden_slides_of_an_opendocument_presentation_are_left_out() {
+    let style = "<style:style style:name=\"dp1\"><style:drawing-page-properties presentation:visibility=\"hidden\"/></style:style>";
+    let page = |style: &str, text: &str| {
+        format!(
+            "<draw:page draw:style-name=\"{style}\"><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:page>"
+        )
+    };
+    let body = style.to_owned() + &page("dp1", "Secret") + &page("dp2", "Herons");
+    let document = read_as(FileType::Odp, &open_document("presentation", &body)).unwrap();
+    assert_eq!(markdown(&document), "Herons");
+    let numbers: Vec<_> = document.pages.iter().map(|page| page.number).collect();
+    assert_eq!((numbers, document.total_pages), (vec![2], Some(2)));
+    assert_eq!(document.warnings, ["Hidden slides were left out: 1."]);
+}
+
+#[test]
 fn a_list_without_a_text_of_its_own_is_nested_in_the_item_before() {
     let list =
         |style: &str, items: &str| format!("<text:list text:style-name=\"{style}\">{items}</text:list>");

@@ -221,11 +221,12 @@ impl<'a> Writer<'a> {
     }
 
     fn skips(&mut self, name: &str, attributes: &Attributes) -> bool {
-        if name == "table:table"
-            && attributes
-                .find("table:style-name")
-                .is_some_and(|style| self.styles.is_hidden(style))
-        {
+        let style = match name {
+            "table:table" => attributes.find("table:style-name"),
+            "draw:page" => attributes.find("draw:style-name"),
+            _ => None,
+        };
+        if style.is_some_and(|style| self.styles.is_hidden(style)) {
             self.hidden += 1;
             return true;
         }
@@ -486,8 +487,14 @@ impl<'a> Writer<'a> {
         });
     }
 
+    /// Returns the number of pages so far, with hidden slides.
     fn page_count(&self) -> u32 {
-        u32::try_from(self.pages.len()).unwrap_or(u32::MAX)
+        let hidden = if self.kind == FileType::Odp {
+            self.hidden
+        } else {
+            0
+        };
+        u32::try_from(self.pages.len() + hidden).unwrap_or(u32::MAX)
     }
 
     fn document(mut self, properties: Vec<(String, String)>) -> FileDocument {
@@ -497,7 +504,8 @@ impl<'a> Writer<'a> {
         }
         let mut warnings = Vec::new();
         if self.hidden > 0 {
-            warnings.push(format!("Hidden sheets were left out: {}.", self.hidden));
+            let what = if is_slides { "slides" } else { "sheets" };
+            warnings.push(format!("Hidden {what} were left out: {}.", self.hidden));
         }
         if self.truncated {
             warnings

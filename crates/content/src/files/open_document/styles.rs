@@ -48,7 +48,7 @@ impl Styles {
                     self.styles.insert(own.clone(), style);
                     current = Some(own);
                 }
-                "style:text-properties" | "style:table-properties" => {
+                "style:text-properties" | "style:table-properties" | "style:drawing-page-properties" => {
                     if let Some(style) = current.as_ref().and_then(|name| self.styles.get_mut(name)) {
                         style.read(&attributes);
                     }
@@ -181,6 +181,7 @@ impl Style {
             });
         }
         self.hidden |= attributes.find("table:display") == Some("false")
-            || attributes.find("text:display") == Some("none");
+            || attributes.find("text:display") == Some("none")
+            || attributes.find("presentation:visibility") == Some("hidden");
     }
 }

@@ -113,6 +113,36 @@ fn formulas_of_an_opendocument_text_are_written_where_they_are_embedded() {
 }
 
 #[test]
+fn charts_of_an_opendocument_presentation_are_tables() {
+    let cell = |text: &str| {
+        format!(
+            "<table:table-cell><text:p>{text}</text:p><draw:g><svg:desc>A1</svg:desc></draw:g></table:table-cell>"
+        )
+    };
+    let row = |cells: [&str; 2]| format!("<table:table-row>{}</table:table-row>", cells.map(cell).concat());
+    let chart = format!(
+        "<chart:chart><chart:title><text:p>Herons | egrets</text:p></chart:title>\
+         <chart:axis><chart:title><text:p>Year</text:p></chart:title></chart:axis>\
+         <table:table><table:table-header-rows>{}</table:table-header-rows><table:table-rows>{}{}</table:table-rows></table:table></chart:chart>",
+        row(["", "Grey"]),
+        row(["2024", "7"]),
+        row(["2025", "NaN"])
+    );
+    let body = "<draw:page><draw:frame><draw:object xlink:href=\"./Object 1\"/><draw:image/><svg:desc>A chart</svg:desc></draw:frame></draw:page>";
+    check(
+        FileType::Odp,
+        &open_document_with("presentation", body, &chart),
+        expect![[r#"
+            Herons | egrets
+
+            | | Grey |
+            | --- | --- |
+            | 2024 | 7 |
+            | 2025 | |"#]],
+    );
+}
+
+#[test]
 fn empty_cells_of_an_opendocument_sheet_are_not_repeated() {
     let cell = |text: &str| format!("<table:table-cell><text:p>{text}</text:p></table:table-cell>");
     let body = format!(
@@ -245,6 +275,22 @@ fn covered_rows_of_an_opendocument_sheet_keep_the_cells_below_in_their_columns()
 }
 
 #[test]
+fn hidden_slides_of_an_opendocument_presentation_are_left_out() {
+    let style = "<style:style style:name=\"dp1\"><style:drawing-page-properties presentation:visibility=\"hidden\"/></style:style>";
+    let page = |style: &str, text: &str| {
+        format!(
+            "<draw:page draw:style-name=\"{style}\"><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:page>"
+        )
+    };
+    let body = style.to_owned() + &page("dp1", "Secret") + &page("dp2", "Herons");
+    let document = read_as(FileType::Odp, &open_document("presentation", &body)).unwrap();
+    assert_eq!(markdown(&document), "Herons");
+    let numbers: Vec<_> = document.pages.iter().map(|page| page.number).collect();
+    assert_eq!((numbers, document.total_pages), (vec![2], Some(2)));
+    assert_eq!(document.warnings, ["Hidden slides were left out: 1."]);
+}
+
+#[test]
 fn an_opendocument_presentation_has_a_page_per_slide() {
     let slide = |title: &str, text: &str| {
         format!(
@@ -267,22 +313,6 @@ fn an_opendocument_presentation_has_a_page_per_slide() {
         They are white."#]]
     .assert_eq(&markdown(&document));
     assert_eq!((document.pages.len(), document.total_pages), (2, Some(2)));
-}
-
-#[test]
-fn hidden_slides_of_an_opendocument_presentation_are_left_out() {
-    let style = "<style:style style:name=\"dp1\"><style:drawing-page-properties presentation:visibility=\"hidden\"/></style:style>";
-    let page = |style: &str, text: &str| {
-        format!(
-            "<draw:page draw:style-name=\"{style}\"><draw:text-box><text:p>{text}</text:p></draw:text-box></draw:page>"
-        )
-    };
-    let body = style.to_owned() + &page("dp1", "Secret") + &page("dp2", "Herons");
-    let document = read_as(FileType::Odp, &open_document("presentation", &body)).unwrap();
-    assert_eq!(markdown(&document), "Herons");
-    let numbers: Vec<_> = document.pages.iter().map(|page| page.number).collect();
-    assert_eq!((numbers, document.total_pages), (vec![2], Some(2)));
-    assert_eq!(document.warnings, ["Hidden slides were left out: 1."]);
 }
 
 #[test]

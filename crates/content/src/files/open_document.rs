@@ -1,6 +1,7 @@
 //! Reads OpenDocument texts, spreadsheets and presentations. One walk over `content.xml` writes the HTML;
 //! `styles` resolves style names.
 
+mod chart;
 mod formula;
 mod lists;
 mod styles;
@@ -136,7 +137,8 @@ struct Writer<'a> {
     tables: Vec<Sheet>,
     class: String,
     cells: usize,
-    formula_bytes: usize,
+    object_bytes: usize,
+    /// Sheets or slides that were left out.
     hidden: usize,
     truncated: bool,
 }
@@ -145,8 +147,8 @@ struct Writer<'a> {
 #[derive(Debug, Default)]
 struct Frame {
     has_image: bool,
-    /// Its image shows the same.
-    has_formula: bool,
+    /// Its image shows the same as its formula or chart.
+    has_object: bool,
     /// Description of the image, or its title.
     alternative: String,
 }
@@ -173,7 +175,7 @@ impl<'a> Writer<'a> {
             tables: Vec::new(),
             class: String::new(),
             cells: 0,
-            formula_bytes: 0,
+            object_bytes: 0,
             hidden: 0,
             truncated: false,
         }
@@ -324,15 +326,8 @@ impl<'a> Writer<'a> {
                 }
                 Closing::Alternative
             }
-            "draw:object" if self.formula_bytes < limits::FILE_HTML_BYTES / 2 => {
-                let href = attributes.find("xlink:href").unwrap_or_default();
-                if let Some(formula) = formula::mathml(&mut self.archive, href) {
-                    self.formula_bytes += formula.len();
-                    if let Some(frame) = self.frames.last_mut() {
-                        frame.has_formula = true;
-                    }
-                    self.inline(|html| html.raw(&formula));
-                }
+            "draw:object" if self.object_bytes < limits::FILE_HTML_BYTES / 2 => {
+                self.object(attributes.find("xlink:href").unwrap_or_default());
                 Closing::Nothing
             }
             "draw:page" if self.kind == FileType::Odp => Closing::Page,
@@ -355,6 +350,27 @@ impl<'a> Writer<'a> {
             }
             "table:table-cell" => self.start_cell(attributes),
             _ => Closing::Nothing,
+        }
+    }
+
+    /// Writes an embedded formula or chart. A chart of a spreadsheet shows values of its cells.
+    fn object(&mut self, href: &str) {
+        let folder = href.trim_start_matches("./").trim_end_matches('/');
+        let Ok(Some(xml)) = self.archive.text(&format!("{folder}/content.xml")) else {
+            return;
+        };
+        let has_charts = self.kind != FileType::Ods && self.tables.is_empty();
+        if let Some(formula) = formula::mathml(&xml) {
+            self.object_bytes += formula.len();
+            self.inline(|html| html.raw(&formula));
+        } else if let Some(chart) = has_charts.then(|| chart::table(&xml)).flatten() {
+            self.object_bytes += chart.len();
+            self.html.raw(&chart);
+        } else {
+            return;
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.has_object = true;
         }
     }
 
@@ -453,7 +469,7 @@ impl<'a> Writer<'a> {
             Closing::Frame => {
                 let frame = self.frames.pop().unwrap_or_default();
                 let alternative = frame.alternative.trim();
-                if frame.has_image && !frame.has_formula && !alternative.is_empty() {
+                if frame.has_image && !frame.has_object && !alternative.is_empty() {
                     self.inline(|html| html.text(&format!("[{alternative}]")));
                 }
             }

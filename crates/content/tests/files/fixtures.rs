@@ -373,8 +373,8 @@ pub fn open_document(kind: &str, body: &str) -> Vec<u8> {
     open_document_with(kind, body, "")
 }
 
-/// Returns an OpenDocument file with the formula `Object 1`, which consists of this MathML.
-pub fn open_document_with(kind: &str, body: &str, formula: &str) -> Vec<u8> {
+/// Returns an OpenDocument file with the object `Object 1`, which is this chart, or a formula that consists of this MathML.
+pub fn open_document_with(kind: &str, body: &str, object: &str) -> Vec<u8> {
     let names: String = ["office", "text", "table", "style", "presentation"]
         .iter()
         .map(|name| format!(" xmlns:{name}=\"urn:oasis:names:tc:opendocument:xmlns:{name}:1.0\""))
@@ -399,7 +399,10 @@ pub fn open_document_with(kind: &str, body: &str, formula: &str) -> Vec<u8> {
         ),
         (
             "Object 1/content.xml",
-            &format!("<math display=\"block\">{formula}</math>"),
+            &match object.starts_with("<chart") {
+                true => object.to_owned(),
+                false => format!("<math display=\"block\">{object}</math>"),
+            },
         ),
     ])
 }

@@ -1,6 +1,5 @@
 //! Formulas: objects that contain MathML.
 
-use crate::files::archive::Archive;
 use crate::files::markup::Markup;
 use crate::files::xml::{self, Node};
 use crate::limits;
@@ -13,15 +12,13 @@ const ELEMENTS: [&str; 24] = [
 const ATTRIBUTES: [&str; 5] = ["fence", "linethickness", "mathvariant", "notation", "stretchy"];
 
 /// Returns the formula in an object of a document; `None` if it is another object.
-pub(super) fn mathml(archive: &mut Archive<'_>, href: &str) -> Option<String> {
-    let folder = href.trim_start_matches("./").trim_end_matches('/');
-    let xml = archive.text(&format!("{folder}/content.xml")).ok()??;
+pub(super) fn mathml(xml: &str) -> Option<String> {
     if xml.len() > limits::EQUATION_BYTES {
         return None;
     }
     let mut html = Markup::default();
     let mut open = Vec::new();
-    xml::walk(&xml, |node| match node {
+    xml::walk(xml, |node| match node {
         Node::Start(name, attributes) => {
             let name = name.rsplit(':').next().unwrap_or_default();
             let name = ELEMENTS

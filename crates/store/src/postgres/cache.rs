@@ -185,8 +185,8 @@ async fn upsert_all(pool: &Pool, pages: &[CompressedPage]) -> Result<(), StoreEr
     written.map(drop)
 }
 
-/// Stores a response under the time of the database, unless the stored one has a later one. A response without text keeps the words of the older
-/// one.
+/// Stores a response under the time of the database, unless the stored one has a later one. A response without text keeps
+/// the words of the older one.
 async fn upsert(client: &Client, cached: &CompressedPage) -> Result<(), StoreError> {
     let page = &cached.page;
     let text = page.text.as_ref();

@@ -21,7 +21,6 @@ pub fn SettingsPage() -> impl IntoView {
     let confirming = RwSignal::new(false);
     let console = Console::get();
     let on_confirm = Callback::new(move |()| {
-        storage::clear();
         Theme::System.choose();
         Density::Comfortable.choose();
         storage::clear();

@@ -8,6 +8,7 @@ pub mod code;
 pub mod dialog;
 pub mod docs_answer;
 pub mod error_notice;
+pub mod external_link;
 pub mod field;
 pub mod field_group;
 pub mod file_drop;

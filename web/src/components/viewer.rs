@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::browser::{self, FileParts};
 use crate::components::button::{IconButton, IconToggle};
 use crate::components::code::{Code, copy};
+use crate::components::external_link::external_link;
 use crate::components::find_bar::FindBar;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::inline_code::inline_code;
@@ -306,20 +307,10 @@ fn url_list(list: &[String]) -> AnyView {
         );
         view! { <p class="hint">{words}</p> }
     });
-    let items = list.iter().take(SHOWN_LINKS).map(|url| {
-        let url = url.clone();
-        match is_safe_link(&url) {
-            true => view! {
-                <li>
-                    <a href=url.clone() target="_blank" rel="noopener noreferrer nofollow">
-                        {url.clone()}
-                    </a>
-                </li>
-            }
-            .into_any(),
-            false => view! { <li>{url}</li> }.into_any(),
-        }
-    });
+    let items = list
+        .iter()
+        .take(SHOWN_LINKS)
+        .map(|url| view! { <li>{external_link(url, "", url.clone())}</li> });
     view! {
         <div class="scroll pad" tabindex="0" role="region" aria-label="URLs">
             <ul class="links">{items.collect_view()}</ul>
@@ -382,13 +373,7 @@ fn footer(document: &Document) -> AnyView {
         .into_iter()
         .flatten()
         .map(|fact| view! { <span>{fact}</span> });
-    let open = url.map(|url| {
-        view! {
-            <a class="cut" href=url.clone() target="_blank" rel="noopener noreferrer nofollow">
-                {display::short_url(&url).to_owned()}
-            </a>
-        }
-    });
+    let open = url.map(|url| external_link(&url, "cut", display::short_url(&url).to_owned()));
     let interact = metadata.scrape_id.filter(|_| is_page).map(|id| {
         view! {
             <a class="btn small" href=route::session_href(&id)>

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::components::badge::JobBadge;
 use crate::components::button::IconButton;
 use crate::components::code::{Code, CodeCard, copy};
+use crate::components::external_link::external_link;
 use crate::components::icon::Glyph;
 use crate::components::notice::{problem_in_card, skeleton, warning_in_card};
 use crate::components::panes::{Expand, Panes};
@@ -20,7 +21,6 @@ use crate::console::Console;
 use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard, poll};
 use crate::job_start::start_on_screen;
-use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
 use crate::{browser, display, highlight, text};
@@ -142,22 +142,12 @@ fn sources(sources: &Value) -> AnyView {
         .map(|(name, urls)| {
             let urls = urls.as_array().into_iter().flatten().filter_map(Value::as_str);
             let links = urls.map(|url| {
-                let name = display::short_url(url).to_owned();
-                match is_safe_link(url) {
-                    true => view! {
-                        <a class="mono" href=url.to_owned() target="_blank" rel="noopener noreferrer nofollow">
-                            {name}
-                        </a>
-                    }
-                    .into_any(),
-                    false => view! { <code>{name}</code> }.into_any(),
-                }
+                view! { <li>{external_link(url, "mono", display::short_url(url).to_owned())}</li> }
             });
-            let links = links.map(|link| view! { <li>{link}</li> }).collect_view();
             view! {
                 <dt>{name.clone()}</dt>
                 <dd>
-                    <ul class="links">{links}</ul>
+                    <ul class="links">{links.collect_view()}</ul>
                 </dd>
             }
         })

@@ -11,6 +11,7 @@ use leptos_router::hooks::use_navigate;
 use serde_json::json;
 
 use crate::components::code::CodeCard;
+use crate::components::external_link::external_link;
 use crate::components::icon::Glyph;
 use crate::components::inline_code::inline_code;
 use crate::components::panes::Panes;
@@ -22,7 +23,6 @@ use crate::draft::{Draft, Endpoint};
 use crate::exchange::{Exchange, RequestState, ResultCard};
 use crate::follow_up::{FollowUp, start_job};
 use crate::kept_result::KeptResult;
-use crate::markdown::is_safe_link;
 use crate::request_form::RequestForm;
 use crate::route::Screen;
 use crate::{browser, display, text};
@@ -204,15 +204,7 @@ fn row(
         result.title
     };
     let label = format!("Select {title}");
-    let link = match is_safe_link(&result.url) {
-        true => view! {
-            <a href=result.url.clone() target="_blank" rel="noopener noreferrer nofollow">
-                {title}
-            </a>
-        }
-        .into_any(),
-        false => title.into_any(),
-    };
+    let link = external_link(&result.url, "", title);
     let read_button = result.document.map(|document| {
         let show = move |_| {
             open.set(Some(document.clone()));

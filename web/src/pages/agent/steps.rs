@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 
 use super::AgentRun;
+use crate::components::external_link::external_link;
 use crate::components::inline_code::inline_code;
 use crate::components::notice::{problem_in_card, skeleton};
 use crate::console::Console;
@@ -211,19 +212,16 @@ fn SourceRow(run: AgentRun, source: Source) -> impl IntoView {
             }));
         });
     };
-    let link = is_safe_link(&url).then(|| {
-        view! {
-            <a class="btn small quiet" href=url.clone() target="_blank" rel="noopener noreferrer nofollow">
-                "Open page"
-            </a>
-        }
-    });
-    let shown = move || {
-        match content.get() {
+    let link = is_safe_link(&url).then(|| external_link(&url, "btn small quiet", "Open page".to_owned()));
+    let shown = move || match content.get() {
         None => skeleton(2),
-        Some(Ok(text)) => view! { <pre class="code wrap" tabindex="0" role="region" aria-label="Text of the page">{text}</pre> }.into_any(),
+        Some(Ok(text)) => view! {
+            <pre class="code wrap" tabindex="0" role="region" aria-label="Text of the page">
+                {text}
+            </pre>
+        }
+        .into_any(),
         Some(Err(problem)) => problem_in_card(&problem),
-    }
     };
     view! {
         <li>

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use harvestman_core::time::Timestamp;
+use leptos::ev::SubmitEvent;
 use leptos::prelude::{document, request_animation_frame, set_timeout, window};
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
@@ -96,6 +97,14 @@ pub fn on_return(callback: impl Fn() + 'static) {
     let _ = window().add_event_listener_with_callback("online", listener.unchecked_ref());
     for event in ["visibilitychange", "resume"] {
         let _ = document().add_event_listener_with_callback(event, listener.unchecked_ref());
+    }
+}
+
+/// Returns the listener of a form that calls `submit` instead of loading a page.
+pub fn on_submit(submit: impl Fn() + 'static) -> impl Fn(SubmitEvent) + 'static {
+    move |event| {
+        event.prevent_default();
+        submit();
     }
 }
 

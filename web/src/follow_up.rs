@@ -4,11 +4,11 @@ use harvestman_client::ClientError;
 use harvestman_core::api::job::StatusPath;
 use harvestman_core::api::{ApiError, BatchScrapeRequest, CrawlRequest, Wire};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use serde_json::Value;
 
+use crate::components::button::spawn_busy;
 use crate::console::Console;
 use crate::{request_history, route};
 
@@ -52,8 +52,7 @@ impl FollowUp {
         if self.busy.get_untracked() {
             return;
         }
-        self.busy.set(true);
-        spawn_local(async move {
+        spawn_busy(self.busy, async move {
             match start.await {
                 Ok(id) => {
                     self.console.notify(started);
@@ -61,7 +60,6 @@ impl FollowUp {
                 }
                 Err(message) => failed(message),
             }
-            self.busy.try_set(false);
         });
     }
 }

@@ -4,11 +4,11 @@ use harvestman_client::{Client, ClientError};
 use harvestman_core::api::Wire;
 use harvestman_core::ids::JobId;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::use_navigate;
 use serde::Serialize;
 
+use crate::components::button::spawn_busy;
 use crate::console::Console;
 use crate::draft::Draft;
 use crate::exchange::{Exchange, RequestState};
@@ -41,9 +41,8 @@ impl JobStart {
             let Some(request) = draft.submit::<R>().filter(|_| !busy.get_untracked()) else {
                 return;
             };
-            busy.set(true);
             let send = send.clone();
-            spawn_local(async move {
+            spawn_busy(busy, async move {
                 let body = serde_json::to_value(&request).unwrap_or_default();
                 match send(console.client(), request).await {
                     Ok(id) => {
@@ -63,7 +62,6 @@ impl JobStart {
                         }
                     }
                 }
-                busy.try_set(false);
             });
         });
         Self { run, busy }

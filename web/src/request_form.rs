@@ -16,7 +16,7 @@ use crate::components::schema_editor::SchemaEditor;
 use crate::components::tabs::{Tabs, tab};
 use crate::components::url_import::UrlImport;
 use crate::draft::{Draft, Endpoint};
-use crate::{fields, text};
+use crate::{browser, fields, text};
 
 /// Renders the form of a draft.
 #[component]
@@ -42,10 +42,7 @@ pub fn RequestForm(
     let written = RwSignal::new(String::new());
     let json = Signal::derive(move || (chosen.get() == "json").then(|| written.get()));
     let tabs = vec![tab("form", "Form"), tab("json", "JSON")];
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        run.run(());
-    };
+    let submit = browser::on_submit(move || run.run(()));
     let end = move || {
         view! {
             <button type="button" class="btn small quiet" on:click=move |_| draft.clear()>

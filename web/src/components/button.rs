@@ -1,6 +1,7 @@
 //! Buttons: icon buttons, toggle buttons, and buttons that show progress.
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
 
 use crate::components::icon::{Glyph, Icon};
 
@@ -63,4 +64,14 @@ pub fn BusyButton(
         </button>
     }
     .into_any()
+}
+
+/// Runs work, and sets `busy` until it ends.
+pub fn spawn_busy(busy: RwSignal<bool>, work: impl Future<Output = ()> + 'static) {
+    busy.set(true);
+    spawn_local(async move {
+        work.await;
+        // The user may have left the screen.
+        busy.try_set(false);
+    });
 }

@@ -10,9 +10,8 @@ use harvestman_core::api::format::Format;
 use harvestman_core::api::options::ScrapeOptions;
 use harvestman_core::api::{ScrapeRequest, TargetUrl};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::error_notice::error_notice;
 use crate::console::Console;
 use crate::markdown::render;
@@ -38,15 +37,13 @@ pub fn RemovedContent(document: Arc<Document>, options: PageOptions) -> impl Int
         if busy.get_untracked() {
             return;
         }
-        busy.set(true);
         let request = full_page_request(target, options);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             let response = console.client().scrape(&request).await;
             let response = response
                 .map(|response| response.data.unwrap_or_default())
                 .inspect_err(|error| console.handle_error(error));
             full.try_set(Some(response));
-            busy.try_set(false);
         });
     });
     move || {

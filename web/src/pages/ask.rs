@@ -63,10 +63,7 @@ pub fn AskPage() -> impl IntoView {
             }))
         });
     });
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
-        ask.run(());
-    };
+    let submit = browser::on_submit(move || ask.run(()));
     view! {
         <div class="ask">
             <ScreenHeader title="Ask".to_owned() intro=|| view! { <p>{text::ASK_INTRO}</p> }/>

@@ -7,7 +7,7 @@ use harvestman_core::ids::KeyId;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::code::copy;
 use crate::components::dialog::Confirm;
 use crate::components::error_notice::error_notice;
@@ -125,17 +125,15 @@ fn NewKey(list: KeyList) -> impl IntoView {
     let new_key = list.new_key;
     let problem = RwSignal::new(None::<String>);
     let busy = RwSignal::new(false);
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let submit = browser::on_submit(move || {
         let new_name = name.with_untracked(|name| name.trim().to_owned());
         if new_name.is_empty() || busy.get_untracked() {
             problem.set(new_name.is_empty().then(|| text::KEY_NEEDS_NAME.to_owned()));
             browser::focus_soon("#key-name");
             return;
         }
-        busy.set(true);
         problem.set(None);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             match console.client().create_key(&new_name).await {
                 Ok(response) => {
                     list.new_key_id.try_set_value(Some(response.listed.id));
@@ -147,9 +145,8 @@ fn NewKey(list: KeyList) -> impl IntoView {
                 }
                 Err(error) => _ = problem.try_set(Some(console.report(&error))),
             }
-            busy.try_set(false);
         });
-    };
+    });
     view! {
         <section class="card" aria-label="New key">
             <form class="pad gap" on:submit=submit>

@@ -8,7 +8,6 @@ use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::snippet::shell_word;
 use harvestman_core::ids::ScrapeId;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
-use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use web_sys::File;
@@ -83,8 +82,7 @@ pub fn ParsePage() -> impl IntoView {
             }))
         });
     });
-    let run = move |event: SubmitEvent| {
-        event.prevent_default();
+    let run = browser::on_submit(move || {
         if exchange.is_pending_without_result() {
             return;
         }
@@ -106,7 +104,7 @@ pub fn ParsePage() -> impl IntoView {
                 Ok(result_state(document, Some(took_ms), None))
             }))
         });
-    };
+    });
     view! {
         <ScreenHeader title="Parse".to_owned() intro=|| view! { <p>{text::PARSE_INTRO}</p> }/>
         <div class="two even">

@@ -1,9 +1,8 @@
 //! Sign-in screen, shown while the server requires a key and there is none.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::notice::problem_notice;
 use crate::components::switch::Switch;
@@ -20,23 +19,20 @@ pub fn SignIn(problem: Option<String>) -> impl IntoView {
     let problem = RwSignal::new(problem);
     document().set_title(&format!("{} - {}", text::SIGN_IN_TITLE, text::PRODUCT));
     browser::focus_soon("#key");
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let submit = browser::on_submit(move || {
         let entered_key = key.get_untracked().trim().to_owned();
         if entered_key.is_empty() || busy.get_untracked() {
             browser::focus_soon("#key");
             return;
         }
-        busy.set(true);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             let result = sign_in::try_key(console, entered_key, remember.get_untracked()).await;
-            busy.try_set(false);
             if let Err(reason) = result {
                 problem.try_set(Some(reason));
                 browser::focus_soon("#key");
             }
         });
-    };
+    });
     view! {
         <div class="sign-in">
             <form class="card" on:submit=submit>

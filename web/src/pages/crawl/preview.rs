@@ -7,12 +7,11 @@ use harvestman_core::api::format::FormatKind;
 use harvestman_core::api::map::MapLink;
 use harvestman_core::api::{Document, MapRequest, ScrapeRequest, TargetUrl, Wire};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::browser;
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::code::Code;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
@@ -50,9 +49,8 @@ pub fn Preview(draft: Draft) -> impl IntoView {
         if busy.get_untracked() {
             return;
         }
-        busy.set(true);
         package.load();
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             let url = target.url.clone();
             let robots = fetch_robots(console, &url).await;
             let start_links = fetch_start_links(console, &url).await;
@@ -71,7 +69,6 @@ pub fn Preview(draft: Draft) -> impl IntoView {
                 start_links,
                 links,
             }));
-            busy.try_set(false);
         });
     });
     // A preview of another URL than the one in the form is hidden.

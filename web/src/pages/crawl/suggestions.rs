@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::browser;
 use crate::components::availability::has_model;
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::field::field_id;
 use crate::components::inline_code::inline_code;
 use crate::console::Console;
@@ -103,11 +103,10 @@ impl Plan {
         if self.busy.get_untracked() {
             return;
         }
-        self.busy.set(true);
         self.notice.set(None);
         self.not_understood.set(Vec::new());
         self.known.set(None);
-        spawn_local(async move {
+        spawn_busy(self.busy, async move {
             match self.console.client().crawl_params_preview(&request).await {
                 // The user has left the screen, and its form with it.
                 Ok(_) if self.busy.is_disposed() => {}
@@ -126,7 +125,6 @@ impl Plan {
                         .try_set(Some(("notice bad", message.unwrap_or_else(|| error.to_string()))));
                 }
             }
-            self.busy.try_set(false);
         });
     }
 

@@ -9,7 +9,7 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 
 use super::NewSecret;
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::dialog::Confirm;
 use crate::components::error_notice::error_notice;
 use crate::components::inline_code::inline_code;
@@ -34,8 +34,7 @@ pub(super) fn WebhookCard() -> impl IntoView {
     };
     spawn_local(load());
     let on_confirm = Callback::new(move |()| {
-        busy.set(true);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             match console.client().rotate_webhook_secret().await {
                 Ok(response) => {
                     new_secret.try_set(Some(response.secret));
@@ -45,7 +44,6 @@ pub(super) fn WebhookCard() -> impl IntoView {
                 }
                 Err(error) => console.notify_error(&error),
             }
-            busy.try_set(false);
         });
     });
     let sentence = |secret: WebhookSecret| match secret.source {
@@ -103,8 +101,7 @@ fn TestEvent() -> impl IntoView {
     let url = RwSignal::new(String::new());
     let busy = RwSignal::new(false);
     let test_result = RwSignal::new(None::<Result<WebhookTested, String>>);
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let submit = browser::on_submit(move || {
         let receiver_url = url.with_untracked(|url| url.trim().to_owned());
         if receiver_url.is_empty() || busy.get_untracked() {
             browser::focus_soon("#hook-url");
@@ -115,13 +112,11 @@ fn TestEvent() -> impl IntoView {
             Ok(receiver) => receiver,
             Err(error) => return test_result.set(Some(Err(error.to_string()))),
         };
-        busy.set(true);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             let response = console.client().test_webhook(&receiver).await;
             test_result.try_set(Some(response.map_err(|error| console.report(&error))));
-            busy.try_set(false);
         });
-    };
+    });
     view! {
         <form class="pad gap test-event" on:submit=submit>
             <div class="field">

@@ -7,11 +7,10 @@ use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use harvestman_core::api::monitor_response::Monitor;
 use harvestman_core::api::{ApiError, Wire};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use serde_json::{Map, Value, json};
 
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::error_notice::error_notice;
 use crate::components::inline_code::inline_code;
 use crate::components::notice::problem_notice;
@@ -305,8 +304,7 @@ fn Form(
     let console = Console::get();
     let problem = RwSignal::new(None::<Problem>);
     let busy = RwSignal::new(false);
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let submit = browser::on_submit(move || {
         if busy.get_untracked() {
             return;
         }
@@ -317,9 +315,8 @@ fn Form(
                 return;
             }
         };
-        busy.set(true);
         problem.set(None);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             if let Err(error) = saving.await {
                 console.handle_error(&error);
                 let message = error.to_string();
@@ -328,9 +325,8 @@ fn Form(
                     console.notify(message);
                 }
             }
-            busy.try_set(false);
         });
-    };
+    });
     view! {
         <form class="pad gap" on:submit=submit>
             {with_target.then(|| view! { <TargetFields draft/> })}

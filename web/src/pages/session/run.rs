@@ -166,8 +166,7 @@ fn RunForm(screen: SessionScreen, texts: EditorTexts, is_prompt: bool) -> impl I
         false => texts.code_of(texts.language.get()),
     };
     let error = RwSignal::new(None::<&'static str>);
-    let submit = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let submit = browser::on_submit(move || {
         let input = untrack(text_of).get_untracked();
         let timeout = texts
             .timeout
@@ -190,7 +189,7 @@ fn RunForm(screen: SessionScreen, texts: EditorTexts, is_prompt: bool) -> impl I
                 spawn_local(screen.run(task, seconds));
             }
         }
-    };
+    });
     let help = move || match is_prompt {
         true if screen.is_standalone() => text::FIRST_PROMPT_HELP,
         true => text::PROMPT_HELP,

@@ -4,18 +4,16 @@ use harvestman_core::api::browser::{BrowserRequest, ExecuteRequest};
 use harvestman_core::api::interact::Language;
 use harvestman_core::api::{TargetUrl, Wire};
 use harvestman_core::ids::SessionId;
-use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 use leptos_router::hooks::use_navigate;
 use serde_json::{Map, Value, json};
 
-use crate::components::button::BusyButton;
+use crate::components::button::{BusyButton, spawn_busy};
 use crate::components::notice::problem_notice;
 use crate::components::switch::Switch;
 use crate::console::Console;
 use crate::route::{self, Screen};
-use crate::text;
+use crate::{browser, text};
 
 /// What the user entered.
 #[derive(Clone, Copy)]
@@ -84,8 +82,7 @@ pub fn OpenBrowser() -> impl IntoView {
     let input = Input::new();
     let busy = RwSignal::new(false);
     let problem = RwSignal::new(None::<String>);
-    let open = move |event: SubmitEvent| {
-        event.prevent_default();
+    let open = browser::on_submit(move || {
         if busy.get_untracked() {
             return;
         }
@@ -94,8 +91,7 @@ pub fn OpenBrowser() -> impl IntoView {
             Err(message) => return problem.set(Some(message)),
         };
         problem.set(None);
-        busy.set(true);
-        spawn_local(async move {
+        spawn_busy(busy, async move {
             match console.client().browser(&request).await {
                 Ok(created) => {
                     console.opened_session.set_value(created.id.clone());
@@ -109,9 +105,8 @@ pub fn OpenBrowser() -> impl IntoView {
                 }
                 Err(error) => _ = problem.try_set(Some(console.report(&error))),
             }
-            busy.try_set(false);
         });
-    };
+    });
     let text_field =
         move |id: &'static str, label: &'static str, hint: &'static str, value: RwSignal<String>| {
             view! {

@@ -59,18 +59,18 @@ pub(super) fn restore(
             continue;
         };
         let prices: Vec<usize> = in_card().filter(|&at| prices[at].is_some()).collect();
-        let parts = || std::iter::once(name).chain(prices.iter().copied());
-        let is_small = weights.text[id as usize] <= MAX_CARD_BYTES as u32;
         if probabilities[name] >= cut && kind != PageKind::Article {
             for &at in &prices {
                 probabilities[at] = probabilities[at].max(cut);
             }
         }
+        let is_small = weights.text[id as usize] <= MAX_CARD_BYTES as u32;
         if is_named || is_small && !prices.is_empty() {
             found += 1;
             named += usize::from(is_named);
             priced += prices.len();
-            goods.extend(parts());
+            goods.push(name);
+            goods.extend(prices);
         }
     }
     let words = |at: usize| blocks[at].size();
@@ -91,15 +91,12 @@ pub(super) fn restore(
 /// Returns the outermost of the elements that are named products, like others at the same depth, in document order. A page
 /// with a larger element of such a name before them is about one product.
 fn named_products(dom: &Dom, weights: &TextWeights) -> Vec<NodeId> {
-    let name = |id: NodeId| dom.classes(id).find(|class| names_product(class));
     let classed = dom.with_attribute(|a| a.name == attr::CLASS && dom.value(a).contains("product"));
     let mut alike: HashMap<(usize, &str), Vec<NodeId>> = HashMap::default();
     for id in classed.filter(|&id| weights.text[id as usize] > 0) {
-        if let Some(name) = name(id) {
-            alike
-                .entry((dom.ancestors(id).count(), name))
-                .or_default()
-                .push(id);
+        if let Some(name) = dom.classes(id).find(|class| names_product(class)) {
+            let depth = dom.ancestors(id).count();
+            alike.entry((depth, name)).or_default().push(id);
         }
     }
     let (many, few): (Vec<_>, Vec<_>) = alike.into_values().partition(|ids| ids.len() >= MIN_NAMED);
@@ -113,14 +110,11 @@ fn named_products(dom: &Dom, weights: &TextWeights) -> Vec<NodeId> {
     });
     let first = cards.first().copied().unwrap_or(0);
     let is_large = |id: NodeId| weights.text[id as usize] > MAX_CARD_BYTES as u32;
-    match few
-        .into_iter()
-        .flatten()
-        .any(|id| dom.end(id) <= first && is_large(id))
-    {
-        true => Vec::new(),
-        false => cards,
+    let is_own = |id: NodeId| dom.end(id) <= first && is_large(id);
+    if few.into_iter().flatten().any(is_own) {
+        return Vec::new();
     }
+    cards
 }
 
 /// Returns true for classes such as `product`, `product-card` and `type-product`.

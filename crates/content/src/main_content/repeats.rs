@@ -37,7 +37,11 @@ pub(super) fn drop_repeated(
     if kind == PageKind::Documentation {
         return;
     }
-    drop_adjacent(dom, blocks, probabilities, cut);
+    drop_repeated_headings(dom, blocks, probabilities, cut);
+    // Songs repeat their lines.
+    if matches!(kind, PageKind::Product | PageKind::Other) {
+        drop_running_text(dom, blocks, probabilities, cut);
+    }
     let (mut texts, mut starts) = (HashMap::default(), HashSet::default());
     let mut left = MAX_BYTES;
     for (block, probability) in blocks.iter().zip(probabilities) {
@@ -82,30 +86,36 @@ pub(super) fn drop_repeated(
     }
 }
 
-/// Drops a heading that repeats the one before it and its link, for example in a card for another layout, and the copies of
-/// a short text that runs across the page. The cells of a table may be equal, and so may links and the captions of images.
-fn drop_adjacent(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
-    let kept: Vec<usize> = (0..blocks.len()).filter(|&at| probabilities[at] >= cut).collect();
-    let tag = |at: usize| dom.tag(blocks[at].id);
-    let is_copy = |at: usize, of: usize| blocks[at].hash == blocks[of].hash && tag(at) == tag(of);
-    let link = |at: usize| dom.below(blocks[at].id).find_map(|id| dom.attr(id, attr::HREF));
-    for pair in kept.windows(2) {
-        let is_heading = tag(pair[1]).heading_level().is_some();
-        if is_heading && is_copy(pair[1], pair[0]) && link(pair[0]) == link(pair[1]) {
-            probabilities[pair[1]] = 0;
+/// Drops a heading that repeats the one before it and its link, for example in a card for another layout.
+fn drop_repeated_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let link = |block: &Block| dom.below(block.id).find_map(|id| dom.attr(id, attr::HREF));
+    let mut before: Option<&Block> = None;
+    for (block, probability) in blocks.iter().zip(probabilities).filter(|(_, p)| **p >= cut) {
+        let is_heading = dom.tag(block.id).heading_level().is_some();
+        if is_heading
+            && before.is_some_and(|before| is_copy(dom, block, before) && link(block) == link(before))
+        {
+            *probability = 0;
         }
+        before = Some(block);
     }
-    let may_run = |at: usize| {
-        blocks[at].size() < MIN_WORDS
-            && blocks[at].linked_percent() == 0
-            && !matches!(tag(at), Tag::Td | Tag::Th)
-            && !dom.below(blocks[at].id).any(|id| dom.tag(id) == Tag::Img)
+}
+
+/// Drops the copies of a short text that runs across the page. The cells of a table may be equal, and so may links and the
+/// captions of images.
+fn drop_running_text(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+    let kept: Vec<usize> = (0..blocks.len()).filter(|&at| probabilities[at] >= cut).collect();
+    let may_run = |block: &Block| {
+        block.size() < MIN_WORDS
+            && block.linked_percent() == 0
+            && !matches!(dom.tag(block.id), Tag::Td | Tag::Th)
+            && !dom.below(block.id).any(|id| dom.tag(id) == Tag::Img)
     };
     for period in 1..=MAX_PERIOD {
         let mut copies = 0;
         for at in period..=kept.len() {
-            let next = kept.get(at).copied();
-            if next.is_some_and(|next| is_copy(next, kept[at - period]) && may_run(next)) {
+            let next = kept.get(at).map(|&next| &blocks[next]);
+            if next.is_some_and(|next| is_copy(dom, next, &blocks[kept[at - period]]) && may_run(next)) {
                 copies += 1;
                 continue;
             }
@@ -117,6 +127,10 @@ fn drop_adjacent(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
             copies = 0;
         }
     }
+}
+
+fn is_copy(dom: &Dom, block: &Block, of: &Block) -> bool {
+    block.hash == of.hash && dom.tag(block.id) == dom.tag(of.id)
 }
 
 fn is_quoted(dom: &Dom, block: &Block) -> bool {

@@ -85,7 +85,7 @@ fn keep_source_comments(dom: &Dom, names: &mut [NameHints]) {
     }
 }
 
-/// Returns true for a section whose `id` is made of its heading, without elements for comments.
+/// Returns true for a section that only its `id` names comments, without elements for them.
 fn is_section_about_comments(dom: &Dom, names: &[NameHints], id: NodeId) -> bool {
     let is_section = dom.tag(id) == Tag::Section || dom.has_class(id, "section");
     let is_for_comments = |below: NodeId| {

@@ -186,10 +186,11 @@ pub(super) fn price_of(dom: &Dom, weights: &TextWeights, block: &Block) -> Optio
         .below(block.id)
         .filter(|&id| dom.tag(id) == Tag::Text && weights.block(id) == block.id);
     let texts: Vec<&str> = own.map(|id| dom.text(id)).take(MAX_TEXTS).collect();
+    if !texts.iter().any(|text| text.bytes().any(|b| b.is_ascii_digit())) {
+        return None;
+    }
     let text = collapse(&texts.concat()).to_lowercase();
-    let is_price = text.len() <= MAX_BYTES
-        && text.contains(|c: char| c.is_ascii_digit())
-        && (starts_with_amount(&text) || is_named_price(dom, block.id));
+    let is_price = text.len() <= MAX_BYTES && (starts_with_amount(&text) || is_named_price(dom, block.id));
     is_price.then_some(text)
 }
 

@@ -73,6 +73,13 @@ impl Block {
         self.features[TAG] == tag_code(Tag::H1) && self.features[TITLED] > 0
     }
 
+    /// Returns the innermost repeated element that it is in, or 0. A block whose first text follows such an element is not.
+    pub(super) fn repeated(&self) -> NodeId {
+        Some(self.around.repeated)
+            .filter(|&repeated| repeated <= self.id)
+            .unwrap_or(0)
+    }
+
     /// Returns true if names or elements around it mark it as secondary content.
     pub(super) fn is_named_beside(&self) -> bool {
         self.around.beside != 0

@@ -147,12 +147,11 @@ fn restore_attributes(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
 
 /// Returns the blocks of each repeated element, and those between.
 fn cards(blocks: &[Block]) -> impl Iterator<Item = &[Block]> {
-    blocks.chunk_by(|a, b| a.around.repeated == b.around.repeated)
+    blocks.chunk_by(|a, b| a.repeated() == b.repeated())
 }
 
 fn is_card(blocks: &[Block]) -> bool {
-    let around = &blocks[0].around;
-    around.repeated > 0 && around.repeated_text <= MAX_CARD_BYTES
+    blocks[0].repeated() > 0 && blocks[0].around.repeated_text <= MAX_CARD_BYTES
 }
 
 /// Returns the heading that names the product: the only `h1`, or the first with most of its words in the page's title.
@@ -300,6 +299,17 @@ mod tests {
         ] {
             assert!(!starts_with_amount(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_link_after_a_paragraph_is_not_part_of_it() {
+        let paragraphs = "<p>The harbour was closed for three days after the storm.</p>".repeat(3);
+        let page = TestPage::of(
+            PageKind::Product,
+            &format!("<section>{paragraphs}<a href=/a>Lamp of 1960</a></section>"),
+        );
+        let probabilities = page.probabilities(|_| 600);
+        assert_eq!(without_cards(&page.blocks, &probabilities), probabilities);
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(super) fn restore(
         let named = next.checked_sub(1).map(|at| products[at]);
         match named.filter(|&id| block.id < dom.end(id)) {
             Some(product) => (product, true),
-            None => (block.around.repeated, false),
+            None => (block.repeated(), false),
         }
     };
     let mut goods: Vec<usize> = Vec::new();

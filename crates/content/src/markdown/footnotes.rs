@@ -47,6 +47,7 @@ impl Footnotes {
             .collect();
         let mut found: HashMap<NodeId, Option<(NodeId, Option<NodeId>)>> = HashMap::default();
         let mut numbers: HashMap<NodeId, usize> = HashMap::default();
+        let mut labels: HashSet<String> = HashSet::default();
         let mut has_links = false;
         for reference in candidates {
             let is_link = dom.tag(reference) == Tag::A;
@@ -73,13 +74,13 @@ impl Footnotes {
             }
             let number = *numbers.entry(note).or_insert_with(|| {
                 let own = label(dom, reference);
-                let usable = own.chars().all(|c| c.is_ascii_alphanumeric())
-                    && !out.notes.iter().any(|(_, have)| *have == own);
+                let usable = own.chars().all(|c| c.is_ascii_alphanumeric()) && !labels.contains(&own);
                 let name = if usable {
                     own
                 } else {
                     format!("n{}", out.notes.len() + 1)
                 };
+                labels.insert(name.clone());
                 out.notes.push((note, name));
                 out.skipped.insert(note);
                 out.skipped.extend(heading);

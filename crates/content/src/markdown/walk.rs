@@ -6,6 +6,8 @@ mod controls;
 mod formula;
 mod structures;
 
+use indexmap::IndexSet;
+
 use super::Request;
 use super::anchors::{self, SelfLink};
 use super::blocks::{Blocks, Gap};
@@ -74,7 +76,7 @@ pub(super) struct Walk<'a> {
     grid: Option<Grid>,
     footnotes: Footnotes,
     /// Numbers of the notes whose references were written, in order.
-    referenced: Vec<usize>,
+    referenced: IndexSet<usize>,
     /// The title of a callout that only repeats its kind; skipped.
     skipped_title: Option<NodeId>,
     /// The task marker of an item, until its text is written.
@@ -102,7 +104,7 @@ impl<'a> Walk<'a> {
             lists: Vec::new(),
             grid: None,
             footnotes: Footnotes::of(request.dom),
-            referenced: Vec::new(),
+            referenced: IndexSet::new(),
             skipped_title: None,
             task: None,
             code: 0,
@@ -145,13 +147,13 @@ impl<'a> Walk<'a> {
                 .footnotes
                 .note(number)
                 .is_some_and(|note| self.is_content(note));
-            if is_content && !self.referenced.contains(&number) {
-                self.referenced.push(number);
+            if is_content {
+                self.referenced.insert(number);
             }
         }
         let mut next = 0;
         // Notes may contain references to further notes.
-        while let Some(&number) = self.referenced.get(next) {
+        while let Some(&number) = self.referenced.get_index(next) {
             next += 1;
             let Some(note) = self.footnotes.note(number) else {
                 continue;
@@ -482,9 +484,7 @@ impl<'a> Walk<'a> {
             return false;
         };
         self.inline.raw(&format!("[^{}]", self.footnotes.label(number)));
-        if !self.referenced.contains(&number) {
-            self.referenced.push(number);
-        }
+        self.referenced.insert(number);
         true
     }
 

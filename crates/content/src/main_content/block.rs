@@ -75,9 +75,10 @@ impl Block {
 
     /// Returns the innermost repeated element that it is in, or 0. A block whose first text follows such an element is not.
     pub(super) fn repeated(&self) -> NodeId {
-        Some(self.around.repeated)
-            .filter(|&repeated| repeated <= self.id)
-            .unwrap_or(0)
+        match self.around.repeated {
+            around if around <= self.id => around,
+            _ => 0,
+        }
     }
 
     /// Returns true if names or elements around it mark it as secondary content.

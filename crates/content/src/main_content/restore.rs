@@ -8,7 +8,7 @@ use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
 /// Expected score of the best cut, in millionths, below which the main content is unclear.
-const MIN_EXPECTED: i64 = 350_000;
+pub(super) const MIN_EXPECTED: i64 = 350_000;
 /// Minimum probability of a heading that introduces kept text, in per mille.
 const MIN_HEADING_PROBABILITY: i32 = 100;
 /// The same for a block next to the paragraphs of a `main` or `article`.

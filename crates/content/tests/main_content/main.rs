@@ -274,6 +274,24 @@ fn members_and_signatures_of_a_reference_are_kept() {
 }
 
 #[test]
+fn an_article_is_found_above_a_thousand_comments() {
+    let comment = "<li class=comment><div class=comment-author>Ann</div><div>August 1, 2025 at 5:04 am</div>\
+        <p>I have taken this ferry for years, and my family loves it. Thank you for the report!</p>\
+        <a class=reply href=/page?reply=1>Reply to this comment</a></li>";
+    let found = markdown(&format!(
+        "<title>Storm</title><meta property=og:type content=article><ul><li><a href=/>Home</a></ul>\
+         <h1>Storm</h1>{TEXT}{MORE}<h3>1000 Comments</h3><ol class=commentlist>{}</ol>",
+        comment.repeat(1000)
+    ));
+    assert!(found.contains("two weeks"), "{}", &found[..200]);
+    assert!(
+        !found.contains("this ferry") && !found.contains("Home"),
+        "{} bytes",
+        found.len()
+    );
+}
+
+#[test]
 fn everything_in_a_short_main_or_page_is_kept() {
     for (page, texts) in [
         ("<h1>Cup</h1><p>Price: $9.50", &["Cup", "Price: $9.50"][..]),

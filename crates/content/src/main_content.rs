@@ -29,6 +29,7 @@ mod post_list;
 mod product_list;
 mod prune;
 mod recipe;
+mod recipe_sections;
 mod repeats;
 mod restore;
 mod rules;
@@ -141,6 +142,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         product_list::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
     }
     recipe::restore(dom, &blocks, &mut probabilities, cut);
+    recipe_sections::restore(dom, &blocks, &mut probabilities, cut);
     repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
     offer::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
     notes::restore(dom, &weights, &blocks, &mut probabilities, cut);

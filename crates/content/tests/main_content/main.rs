@@ -208,8 +208,8 @@ fn a_stated_recipe_is_kept() {
     let marked = |name: &str, text: &str| format!("<div class=share-item itemprop={name}>{text}</div>");
     let list = |property: &dyn Fn(&str, &str) -> String| {
         format!(
-            "<div class='sidebar share'><h3>Ingredients</h3>{}<div class=unit>large ones</div>{}{}\
-             <div>Keep the screen on</div><h3>Method</h3>{}{}\
+            "<div class='sidebar share'><h3>Shopping</h3>{}<div class=unit>large ones</div>{}{}\
+             <div>Keep the screen on</div><h3>Work</h3>{}{}\
              <div><a href=/more>More recipes</a></div></div>",
             property("ingredients", "2 cups flour"),
             property("ingredients", "1 pinch of salt (or more)"),
@@ -220,7 +220,7 @@ fn a_stated_recipe_is_kept() {
     };
     let plain = list(&|_, text| format!("<div class=share-item>{text}</div>"));
     let texts = [
-        "pinch of salt", "large ones", "3 eggs", "Method", "Mix it all", "Bake it",
+        "pinch of salt", "large ones", "3 eggs", "Work", "Mix it all", "Bake it",
     ];
     for (recipe, is_kept) in [
         (format!("{json}{plain}"), true),
@@ -241,6 +241,43 @@ fn a_stated_recipe_is_kept() {
             "{found}"
         );
     }
+}
+
+#[test]
+fn a_recipe_below_its_headings_is_kept() {
+    let page = |headings: [&str; 2], amounts: [&str; 3]| {
+        let [first, second, third] = amounts;
+        markdown(&format!(
+            "<title>Cake</title>{NAVIGATION}<article>{TEXT}{MORE}{TEXT}{MORE}</article><div class='sidebar share'>\
+             <div><h3>{}</h3><div class=share-item>{first}</div><div class=share-item>{second}</div>\
+             <div class=share-item>{third}</div></div><div><h3>{}</h3><div class=share-item>Mix all of it, and bake \
+             it for half an hour at 180 degrees.</div></div><h3>More recipes</h3><a href=/pie>Pie</a></div>",
+            headings[0], headings[1]
+        ))
+    };
+    let amounts = ["2 cups of flour", "1 pinch of salt", "3 eggs"];
+    for headings in [
+        ["Ingredients", "Method"],
+        ["Zutaten für 4 Personen:", "Zubereitung"],
+        ["材料", "作り方"],
+    ] {
+        let found = page(headings, amounts);
+        for text in headings.iter().chain(&amounts).chain(&["180 degrees"]) {
+            assert!(found.contains(text), "{text} in {found}");
+        }
+        assert!(
+            !found.contains("Pie") && !found.contains("More recipes"),
+            "{found}"
+        );
+    }
+    for headings in [["Shopping", "Method"], ["Shopping", "Work"]] {
+        assert!(!page(headings, amounts).contains("eggs"), "{headings:?}");
+    }
+    let found = page(
+        ["Ingredients", "Method"],
+        ["Sent to your list", "Thank you for it", "Removed from it"],
+    );
+    assert!(!found.contains("Thank you"), "{found}");
 }
 
 #[test]

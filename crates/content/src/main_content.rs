@@ -13,6 +13,7 @@ mod block_text;
 mod classifier;
 mod containers;
 mod cues;
+mod decisions;
 mod description;
 mod element_names;
 mod faq;
@@ -45,6 +46,7 @@ mod words;
 use url::Url;
 
 use self::block::Block;
+use self::decisions::Decisions;
 use self::hints::Hint;
 use self::kind::PageKind;
 use self::weights::TextWeights;
@@ -127,26 +129,31 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     if best.expected < restore::MIN_EXPECTED {
         best = BestCut::of_likely(kind, &blocks, &probabilities).unwrap_or(best);
     }
-    let mut cut = best.cut;
     if best.words < MIN_WORDS && best.all_words > MIN_WORDS && !is_marked {
         return roots;
     }
-    if restore::keep_all_if_unclear(&blocks, &mut probabilities, best.expected) {
-        cut = 1000;
-    } else {
-        restore::restore(dom, kind, &blocks, &mut probabilities, cut);
-        faq::restore(dom, kind, &blocks, &mut probabilities, cut);
+    let mut page = Decisions {
+        dom,
+        kind,
+        weights: &weights,
+        blocks: &blocks,
+        probabilities,
+        cut: best.cut,
+    };
+    if !restore::keep_all_if_unclear(&mut page, best.expected) {
+        restore::restore(&mut page);
+        faq::restore(&mut page);
     }
     if matches!(kind, PageKind::Article | PageKind::Other) {
-        post_list::restore(dom, url, kind, &weights, &blocks, &mut probabilities, cut);
-        product_list::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
+        post_list::restore(&mut page, url);
+        product_list::restore(&mut page);
     }
-    recipe::restore(dom, &blocks, &mut probabilities, cut);
-    recipe_sections::restore(dom, &blocks, &mut probabilities, cut);
-    repeats::drop_repeated(dom, kind, &blocks, &mut probabilities, cut);
-    offer::restore(dom, kind, &weights, &blocks, &mut probabilities, cut);
-    notes::restore(dom, &weights, &blocks, &mut probabilities, cut);
-    match apply::apply(dom, &weights, &blocks, &probabilities, cut, &kept, dropped) {
+    recipe::restore(&mut page);
+    recipe_sections::restore(&mut page);
+    repeats::drop_repeated(&mut page);
+    offer::restore(&mut page);
+    notes::restore(&mut page);
+    match apply::apply(&page, &kept, dropped) {
         true => vec![body],
         false => roots,
     }

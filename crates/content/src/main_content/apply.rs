@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::skipped::is_skipped;
 use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
@@ -22,18 +23,11 @@ const IMAGE_ENDINGS: [&str; 7] = [".avif", ".gif", ".jpeg", ".jpg", ".png", ".sv
 /// Marks in `dropped` what is dropped below the body. `kept` is the choice of the rules; blocks are in
 /// document order. Returns false, and marks nothing, when no text would be left: a whole table row may score
 /// lower than a short cell of it.
-pub(super) fn apply(
-    dom: &Dom,
-    weights: &TextWeights,
-    blocks: &[Block],
-    probabilities: &[i32],
-    cut: i32,
-    kept: &[bool],
-    dropped: &mut [bool],
-) -> bool {
+pub(super) fn apply(page: &Decisions, kept: &[bool], dropped: &mut [bool]) -> bool {
+    let (dom, blocks) = (page.dom, page.blocks);
     let body = dom.first(0, Tag::Body).unwrap_or(0);
-    let keep = kept_blocks(dom, blocks, probabilities, cut);
-    let Some(texts) = Texts::of(dom, body, weights, &keep) else {
+    let keep = kept_blocks(page);
+    let Some(texts) = Texts::of(dom, body, page.weights, &keep) else {
         return false;
     };
     let content = texts.with_images(dom, body);
@@ -48,7 +42,8 @@ pub(super) fn apply(
 }
 
 /// Returns by node whether it is a block that is kept. Cells of one row are kept or dropped together.
-fn kept_blocks(dom: &Dom, blocks: &[Block], probabilities: &[i32], cut: i32) -> Vec<bool> {
+fn kept_blocks(page: &Decisions) -> Vec<bool> {
+    let (dom, blocks, cut) = (page.dom, page.blocks, page.cut);
     let mut keep = vec![false; dom.nodes.len()];
     let mut at = 0;
     while at < blocks.len() {
@@ -58,7 +53,7 @@ fn kept_blocks(dom: &Dom, blocks: &[Block], probabilities: &[i32], cut: i32) -> 
             end += 1;
         }
         let (mut size, mut likely, mut sum) = (0, 0, 0);
-        for (block, &probability) in blocks[at..end].iter().zip(&probabilities[at..end]) {
+        for (block, &probability) in blocks[at..end].iter().zip(&page.probabilities[at..end]) {
             let words = i64::from(block.size());
             size += words;
             likely += if probability >= cut.max(1) { words } else { 0 };
@@ -252,14 +247,12 @@ mod tests {
     /// Returns the text that is left; `None` when nothing is.
     fn left(html: &str, words: &[&str]) -> Option<String> {
         let page = TestPage::of(PageKind::Other, html);
-        let TestPage {
-            dom, weights, blocks, ..
-        } = &page;
+        let dom = &page.dom;
         let (kept, mut dropped) = (vec![true; dom.nodes.len()], vec![false; dom.nodes.len()]);
         let text = |id: NodeId| dom.text_of(id, 100);
         let is_low = |block: &Block| words.iter().any(|word| text(block.id).contains(word));
-        let probabilities = page.probabilities(|block| if is_low(block) { 0 } else { 600 });
-        let is_applied = apply(dom, weights, blocks, &probabilities, 500, &kept, &mut dropped);
+        let decisions = page.decisions(|block| if is_low(block) { 0 } else { 600 });
+        let is_applied = apply(&decisions, &kept, &mut dropped);
         let left = dom
             .below(page.body)
             .filter(|&id| !dropped[id as usize])

@@ -1,7 +1,7 @@
 //! Keeps the questions and answers that a page states as its FAQ in JSON-LD. They are often folded, or follow the text
 //! after invitations and teasers, so the model takes them for a part of the site.
 
-use super::block::Block;
+use super::decisions::Decisions;
 use super::kind::PageKind;
 use super::stated;
 use crate::hash::HashSet;
@@ -20,10 +20,11 @@ const MAX_LINKED: i32 = 50;
 /// Questions of a page that are read.
 const MAX_QUESTIONS: usize = 200;
 
-/// Raises the probabilities of the blocks of a stated FAQ, and of its heading, to `cut`.
-pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+/// Keeps the blocks of a stated FAQ, and its heading.
+pub(super) fn restore(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     // Shops state what their customers ask.
-    if kind == PageKind::Product {
+    if page.kind == PageKind::Product {
         return;
     }
     let keys = keys(dom);
@@ -40,11 +41,12 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
             _ if at > 0 && dom.tag(blocks[at - 1].id).heading_level().is_some() => at - 1,
             _ => at,
         };
-        for between in from..=at {
-            if between == at || !blocks[between].leads_away && blocks[between].linked_percent() < MAX_LINKED {
-                probabilities[between] = cut.max(probabilities[between]);
+        for (between, block) in (from..at).zip(&blocks[from..]) {
+            if !block.leads_away && block.linked_percent() < MAX_LINKED {
+                page.keep(between);
             }
         }
+        page.keep(at);
         last = Some(at);
     }
 }

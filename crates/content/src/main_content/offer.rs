@@ -4,6 +4,7 @@
 use memchr::memmem;
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::hints;
 use super::kind::PageKind;
 use super::stated;
@@ -73,19 +74,13 @@ pub(super) fn without_cards(blocks: &[Block], probabilities: &[i32]) -> Vec<i32>
     own
 }
 
-/// Raises the probabilities of the name, the price and the attributes of the product that a page is about to `cut`.
-pub(super) fn restore(
-    dom: &Dom,
-    kind: PageKind,
-    weights: &TextWeights,
-    blocks: &[Block],
-    probabilities: &mut [i32],
-    cut: i32,
-) {
-    if kind != PageKind::Product && !meta(dom, &TYPE).any(|stated| stated.ends_with("product")) {
+/// Keeps the name, the price and the attributes of the product that a page is about.
+pub(super) fn restore(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
+    if page.kind != PageKind::Product && !meta(dom, &TYPE).any(|stated| stated.ends_with("product")) {
         return;
     }
-    restore_attributes(dom, blocks, probabilities, cut);
+    restore_attributes(page);
     let Some(name) = name(dom) else {
         return;
     };
@@ -99,7 +94,8 @@ pub(super) fn restore(
     };
     let stated = stated_prices(dom);
     // Cards of other products have the probability 0.
-    let price_at = |at: usize| price_of(dom, weights, &blocks[at]).filter(|_| probabilities[at] > 0);
+    let price_at =
+        |at: usize| price_of(dom, page.weights, &blocks[at]).filter(|_| page.probabilities[at] > 0);
     let is_price = |&at: &usize| price_at(at).is_some();
     let is_stated = |&at: &usize| price_at(at).is_some_and(|text| shows_one(&text, &stated));
     let near = || {
@@ -112,13 +108,12 @@ pub(super) fn restore(
         .into_iter()
         .flat_map(|first| (first..blocks.len()).take(MAX_PRICES).take_while(is_price))
         .collect();
-    for at in (from..to).chain(prices) {
-        probabilities[at] = probabilities[at].max(cut);
-    }
+    (from..to).chain(prices).for_each(|at| page.keep(at));
 }
 
 /// Keeps tables of attributes, which have two cells in each row and no links to other pages, with the heading before.
-fn restore_attributes(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn restore_attributes(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let is_cell = |&id: &NodeId| matches!(dom.tag(id), Tag::Td | Tag::Th);
     let is_pair = |row: NodeId| dom.children(row).filter(is_cell).count() == 2;
     let is_beside =
@@ -138,9 +133,8 @@ fn restore_attributes(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
         let to = blocks.partition_point(|block| block.id < end);
         let mut rows = dom.below(table).filter(|&id| dom.tag(id) == Tag::Tr);
         if from < to && rows.all(is_pair) && !blocks[from..to].iter().any(is_beside) {
-            for at in from.checked_sub(1).filter(is_heading).into_iter().chain(from..to) {
-                probabilities[at] = probabilities[at].max(cut);
-            }
+            let heading = from.checked_sub(1).filter(is_heading);
+            heading.into_iter().chain(from..to).for_each(|at| page.keep(at));
         }
     }
 }
@@ -308,7 +302,7 @@ mod tests {
             PageKind::Product,
             &format!("<section>{paragraphs}<a href=/a>Lamp of 1960</a></section>"),
         );
-        let probabilities = page.probabilities(|_| 600);
+        let probabilities = page.decisions(|_| 600).probabilities;
         assert_eq!(without_cards(&page.blocks, &probabilities), probabilities);
     }
 
@@ -329,13 +323,9 @@ mod tests {
             ),
         ] {
             let page = TestPage::of(PageKind::Product, table);
-            let mut probabilities = page.probabilities(|_| 100);
-            restore_attributes(&page.dom, &page.blocks, &mut probabilities, 500);
-            assert_eq!(
-                probabilities.iter().filter(|&&p| p == 500).count(),
-                kept,
-                "{table}"
-            );
+            let mut decisions = page.decisions(|_| 100);
+            restore_attributes(&mut decisions);
+            assert_eq!(decisions.kept().count(), kept, "{table}");
         }
     }
 

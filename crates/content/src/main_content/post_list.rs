@@ -6,6 +6,7 @@ use std::ops::Range;
 use url::Url;
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::kind::PageKind;
 use super::link_target::{self, LinkTarget};
 use super::technical;
@@ -27,15 +28,8 @@ const MAX_LEVELS: usize = 12;
 /// Keeps the paragraphs and the headings of all posts, on a page whose prose mostly stands in posts: elements next to each
 /// other, each with a heading that leads to another page of the site. On an article, which may have teasers of others
 /// below it, only the headings of posts with kept text.
-pub(super) fn restore(
-    dom: &Dom,
-    url: &Url,
-    kind: PageKind,
-    weights: &TextWeights,
-    blocks: &[Block],
-    probabilities: &mut [i32],
-    cut: i32,
-) {
+pub(super) fn restore(page: &mut Decisions, url: &Url) {
+    let (dom, kind, weights, blocks) = (page.dom, page.kind, page.weights, page.blocks);
     let paragraphs = || blocks.iter().filter(|block| weights.is_paragraph(block.id));
     // Where all paragraphs are in an element with such a name, it says nothing.
     let names_matter = paragraphs().any(|block| !block.is_named_beside());
@@ -51,19 +45,19 @@ pub(super) fn restore(
         next.checked_sub(1).filter(|&at| block.id < dom.end(posts[at].0))
     };
     let mut has_text = vec![false; posts.len()];
-    for (block, probability) in blocks.iter().zip(&mut *probabilities) {
+    for (at, block) in blocks.iter().enumerate() {
         if let Some(post) = post_around(block) {
             if is_prose(&block) {
-                *probability = cut.max(*probability);
+                page.keep(at);
             }
-            has_text[post] |= *probability >= cut;
+            has_text[post] |= page.is_kept(at);
         }
     }
     let is_heading =
         |block: &Block, post: usize| posts[post].1 == block.id && (has_text[post] || kind == PageKind::Other);
-    for (block, probability) in blocks.iter().zip(probabilities) {
+    for (at, block) in blocks.iter().enumerate() {
         if post_around(block).is_some_and(|post| is_heading(block, post)) {
-            *probability = cut.max(*probability);
+            page.keep(at);
         }
     }
 }
@@ -146,30 +140,13 @@ mod tests {
     /// Returns the first words of the blocks that are kept of a page of which the model keeps one post only.
     fn kept(html: &str) -> Vec<String> {
         let page = TestPage::of(PageKind::Other, html);
-        let TestPage {
-            dom, weights, blocks, ..
-        } = &page;
         let first_word = |block: &Block| {
-            let text = dom.text_of(block.id, 5);
+            let text = page.dom.text_of(block.id, 5);
             text.trim().split([' ', ',']).next().unwrap().to_owned()
         };
-        let mut probabilities =
-            page.probabilities(|block| if first_word(block) == "Third" { 600 } else { 150 });
-        let url = Url::parse("https://example.org/posts").unwrap();
-        restore(
-            dom,
-            &url,
-            PageKind::Other,
-            weights,
-            blocks,
-            &mut probabilities,
-            500,
-        );
-        let kept = blocks
-            .iter()
-            .zip(probabilities)
-            .filter(|&(_, probability)| probability >= 500);
-        kept.map(|(block, _)| first_word(block)).collect()
+        let mut decisions = page.decisions(|block| if first_word(block) == "Third" { 600 } else { 150 });
+        restore(&mut decisions, &Url::parse("https://example.org/posts").unwrap());
+        decisions.kept().map(first_word).collect()
     }
 
     #[test]

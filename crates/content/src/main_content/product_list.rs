@@ -1,6 +1,7 @@
 //! Keeps the names and prices of the products that a page lists.
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::hints;
 use super::kind::PageKind;
 use super::offer::{self, MAX_CARD_BYTES, MIN_LINKED};
@@ -17,17 +18,11 @@ const CARD_NAMES: [&str; 12] = [
     "wrapper",
 ];
 
-/// Raises the probabilities of names and prices to `cut` in the cards of a page that lists products: most of its prices
-/// are in cards with a link, or the cards are named products and no price is before them. An article beside which products
-/// stand lists none. On other pages, prices stay with kept names.
-pub(super) fn restore(
-    dom: &Dom,
-    kind: PageKind,
-    weights: &TextWeights,
-    blocks: &[Block],
-    probabilities: &mut [i32],
-    cut: i32,
-) {
+/// Keeps names and prices in the cards of a page that lists products: most of its prices are in cards with a link, or the
+/// cards are named products and no price is before them. An article beside which products stand lists none. On other
+/// pages, prices stay with kept names.
+pub(super) fn restore(page: &mut Decisions) {
+    let (dom, weights, blocks) = (page.dom, page.weights, page.blocks);
     let prices: Vec<Option<String>> = blocks
         .iter()
         .map(|block| offer::price_of(dom, weights, block))
@@ -59,10 +54,8 @@ pub(super) fn restore(
             continue;
         };
         let prices: Vec<usize> = in_card().filter(|&at| prices[at].is_some()).collect();
-        if probabilities[name] >= cut && kind != PageKind::Article {
-            for &at in &prices {
-                probabilities[at] = probabilities[at].max(cut);
-            }
+        if page.is_kept(name) && page.kind != PageKind::Article {
+            prices.iter().for_each(|&at| page.keep(at));
         }
         let is_small = weights.text[id as usize] <= MAX_CARD_BYTES as u32;
         if is_named || is_small && !prices.is_empty() {
@@ -73,18 +66,12 @@ pub(super) fn restore(
             goods.extend(prices);
         }
     }
-    let words = |at: usize| blocks[at].size();
-    let listed: i32 = goods.iter().map(|&at| words(at)).sum();
-    let kept: i32 = (0..blocks.len())
-        .filter(|&at| probabilities[at] >= cut)
-        .map(words)
-        .sum();
+    let (listed, _) = page.words(goods.iter().copied());
+    let (_, kept) = page.words(0..blocks.len());
     let all_prices = prices.iter().flatten().count();
     let is_list = named >= MIN_NAMED && !is_offer || found >= MIN_GOODS && priced * 2 > all_prices;
-    if is_list && (kind != PageKind::Article || listed * 2 > kept) {
-        for at in goods {
-            probabilities[at] = probabilities[at].max(cut);
-        }
+    if is_list && (page.kind != PageKind::Article || listed * 2 > kept) {
+        goods.into_iter().for_each(|at| page.keep(at));
     }
 }
 
@@ -140,9 +127,7 @@ mod tests {
     /// Returns how many blocks are kept of a page whose list has the probability 100.
     fn kept(kind: PageKind, html: &str) -> usize {
         let page = TestPage::of(kind, html);
-        let TestPage {
-            dom, weights, blocks, ..
-        } = &page;
+        let dom = &page.dom;
         let in_list = |block: &Block| dom.ancestors(block.id).any(|up| dom.tag(up) == Tag::Ul);
         let is_strong = |block: &Block| dom.below(block.id).any(|id| dom.tag(id) == Tag::Strong);
         let probability = |block: &Block| {
@@ -152,12 +137,9 @@ mod tests {
                 600
             }
         };
-        let mut probabilities = page.probabilities(probability);
-        restore(dom, kind, weights, blocks, &mut probabilities, 500);
-        probabilities
-            .iter()
-            .filter(|&&probability| probability >= 500)
-            .count()
+        let mut decisions = page.decisions(probability);
+        restore(&mut decisions);
+        decisions.kept().count()
     }
 
     #[test]

@@ -7,6 +7,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::stated;
 use super::title;
 use crate::hash::HashSet;
@@ -35,20 +36,19 @@ const MIN_LETTERS: usize = 3;
 /// Letters and digits from which on a part of an item is recognized, whatever the length of that.
 const SURE_LETTERS: usize = 24;
 
-/// Raises the probabilities of the blocks of a stated recipe, and of the headings directly before, to `cut`.
-pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+/// Keeps the blocks of a stated recipe, and the headings directly before.
+pub(super) fn restore(page: &mut Decisions) {
+    let dom = page.dom;
     let items = items(dom);
     if items.is_empty() {
         return;
     }
-    let blocks = &blocks[..blocks.len().min(MAX_BLOCKS)];
+    let blocks = &page.blocks[..page.blocks.len().min(MAX_BLOCKS)];
     let shown: Vec<Option<usize>> = blocks.iter().map(|block| item_of(dom, block, &items)).collect();
     for list in lists(&shown) {
         let in_list: HashSet<usize> = shown[list.clone()].iter().flatten().copied().collect();
         let outside = (0..list.start).chain(list.end..blocks.len());
-        let kept = outside
-            .filter(|&at| probabilities[at] >= cut)
-            .filter_map(|at| shown[at]);
+        let kept = outside.filter(|&at| page.is_kept(at)).filter_map(|at| shown[at]);
         let copied = kept.collect::<HashSet<usize>>().intersection(&in_list).count();
         if copied * 100 > in_list.len() * MAX_COPIED {
             continue;
@@ -58,7 +58,7 @@ pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
         let heading = list.start.checked_sub(1).filter(|&at| is_heading(at));
         for at in heading.into_iter().chain(list) {
             if shown[at].is_some() || is_heading(at) || is_between(&blocks[at]) {
-                probabilities[at] = cut.max(probabilities[at]);
+                page.keep(at);
             }
         }
     }

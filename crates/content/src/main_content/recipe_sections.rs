@@ -2,6 +2,7 @@
 //! model takes such short lines for a part of the site, above all next to the text.
 
 use super::block::{Block, tag_code};
+use super::decisions::Decisions;
 use super::stated;
 use crate::hash::HashSet;
 use crate::html::dom::Dom;
@@ -43,8 +44,9 @@ enum Part {
     Steps,
 }
 
-/// Raises the probabilities of lists that are mostly lost, and of their headings, to `cut`.
-pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+/// Keeps lists that are mostly lost, and their headings.
+pub(super) fn restore(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let headings: Vec<(usize, Part)> = (0..blocks.len())
         .filter_map(|at| Some((at, part_of(dom, &blocks[at])?)))
         .collect();
@@ -54,17 +56,16 @@ pub(super) fn restore(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
     for (number, &(heading, part)) in headings.iter().enumerate() {
         let next = headings.get(number + 1).map_or(blocks.len(), |&(at, _)| at);
         let list = list(dom, &blocks[..next], heading, part);
-        let is_kept = |at: usize| probabilities[at] >= cut;
-        let kept_words = words(list.iter().filter(|&&at| is_kept(at)).map(|&at| &blocks[at]));
-        if kept_words * 2 > words(list.iter().map(|&at| &blocks[at])) {
+        let (all, kept) = page.words(list.iter().copied());
+        if kept * 2 > all {
             continue;
         }
         let hashes: HashSet<u64> = list.iter().map(|&at| blocks[at].hash).collect();
-        let outside = (0..blocks.len()).filter(|at| is_kept(*at) && !list.contains(at));
+        let outside = (0..blocks.len()).filter(|at| page.is_kept(*at) && !list.contains(at));
         let copied: HashSet<u64> = outside.map(|at| blocks[at].hash).collect();
         if copied.intersection(&hashes).count() * 100 <= hashes.len() * MAX_COPIED && !list.is_empty() {
             for at in list.into_iter().chain([heading]) {
-                probabilities[at] = cut.max(probabilities[at]);
+                page.keep(at);
             }
         }
     }
@@ -105,6 +106,7 @@ fn list(dom: &Dom, blocks: &[Block], heading: usize, part: Part) -> Vec<usize> {
         .filter(|&at| blocks[at].size() <= most_words && blocks[at].linked_percent() <= MAX_LINKED)
         .filter(|&at| !blocks[at].is_of_site())
         .collect();
+    let words = |items: &[usize]| items.iter().map(|&at| blocks[at].size()).sum::<i32>();
     let mut around = blocks[heading].id;
     for _ in 0..MAX_LEVELS {
         around = dom.parent(around);
@@ -116,7 +118,7 @@ fn list(dom: &Dom, blocks: &[Block], heading: usize, part: Part) -> Vec<usize> {
             let look = |at: usize| (blocks[at].look.tag, blocks[at].look.depth);
             items.retain(|&at| look(at) == look(first));
         }
-        if items.len() >= least && words(items.iter().map(|&at| &blocks[at])) >= least_words {
+        if items.len() >= least && words(&items) >= least_words {
             let is_list = part == Part::Steps || has_amounts(dom, blocks, &items);
             return if is_list { items } else { Vec::new() };
         }
@@ -132,8 +134,4 @@ fn has_amounts(dom: &Dom, blocks: &[Block], items: &[usize]) -> bool {
         .iter()
         .filter(|&&at| is_item(at) || has_digit(dom.text_of(blocks[at].id, MAX_AMOUNT_BYTES)));
     amounts.count() * 100 >= items.len() * MIN_AMOUNTS
-}
-
-fn words<'a>(blocks: impl Iterator<Item = &'a Block>) -> i32 {
-    blocks.map(Block::size).sum()
 }

@@ -4,6 +4,7 @@
 use std::collections::hash_map::Entry;
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::kind::PageKind;
 use super::stated;
 use crate::hash::{HashMap, HashSet};
@@ -24,28 +25,23 @@ const MIN_COPIES: usize = 3;
 /// Bytes of blocks that are compared in all.
 const MAX_BYTES: usize = 400_000;
 
-/// Sets the probability to 0 for blocks that repeat a kept block word for word, or many kept blocks in one, and for short
-/// copies that directly follow their text.
-pub(super) fn drop_repeated(
-    dom: &Dom,
-    kind: PageKind,
-    blocks: &[Block],
-    probabilities: &mut [i32],
-    cut: i32,
-) {
+/// Drops blocks that repeat a kept block word for word, or many kept blocks in one, and short copies that directly follow
+/// their text.
+pub(super) fn drop_repeated(page: &mut Decisions) {
+    let (dom, kind) = (page.dom, page.kind);
     // Examples share their text.
     if kind == PageKind::Documentation {
         return;
     }
-    drop_repeated_headings(dom, blocks, probabilities, cut);
+    drop_repeated_headings(page);
     // Songs repeat their lines.
     if matches!(kind, PageKind::Product | PageKind::Other) {
-        drop_running_text(dom, blocks, probabilities, cut);
+        drop_running_text(page);
     }
     let (mut texts, mut starts) = (HashMap::default(), HashSet::default());
     let mut left = MAX_BYTES;
-    for (block, probability) in blocks.iter().zip(probabilities) {
-        let Some(start) = block.start.filter(|_| *probability >= cut) else {
+    for (at, block) in page.blocks.iter().enumerate() {
+        let Some(start) = block.start.filter(|_| page.is_kept(at)) else {
             continue;
         };
         let parent = dom.parent(block.id);
@@ -81,21 +77,25 @@ pub(super) fn drop_repeated(
         // Readers of a forum quote each other, so only copies of a single block are left out there.
         let may_be_joined = kind != PageKind::Forum && same_start;
         if same_text || (may_be_joined && block.size() >= MIN_JOINED_WORDS && is_joined()) {
-            *probability = 0;
+            page.drop(at);
         }
     }
 }
 
 /// Drops a heading that repeats the one before it and its link, for example in a card for another layout.
-fn drop_repeated_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn drop_repeated_headings(page: &mut Decisions) {
+    let dom = page.dom;
     let link = |block: &Block| dom.below(block.id).find_map(|id| dom.attr(id, attr::HREF));
     let mut before: Option<&Block> = None;
-    for (block, probability) in blocks.iter().zip(probabilities).filter(|(_, p)| **p >= cut) {
+    for (at, block) in page.blocks.iter().enumerate() {
+        if !page.is_kept(at) {
+            continue;
+        }
         let is_heading = dom.tag(block.id).heading_level().is_some();
         if is_heading
             && before.is_some_and(|before| is_copy(dom, block, before) && link(block) == link(before))
         {
-            *probability = 0;
+            page.drop(at);
         }
         before = Some(block);
     }
@@ -103,8 +103,9 @@ fn drop_repeated_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32]
 
 /// Drops the copies of a short text that runs across the page. The cells of a table may be equal, and so may links and the
 /// captions of images.
-fn drop_running_text(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
-    let kept: Vec<usize> = (0..blocks.len()).filter(|&at| probabilities[at] >= cut).collect();
+fn drop_running_text(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
+    let kept: Vec<usize> = (0..blocks.len()).filter(|&at| page.is_kept(at)).collect();
     let may_run = |block: &Block| {
         block.size() < MIN_WORDS
             && block.linked_percent() == 0
@@ -120,9 +121,7 @@ fn drop_running_text(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut
                 continue;
             }
             if copies >= period * MIN_COPIES {
-                for &copy in &kept[at - copies..at] {
-                    probabilities[copy] = 0;
-                }
+                kept[at - copies..at].iter().for_each(|&copy| page.drop(copy));
             }
             copies = 0;
         }
@@ -157,9 +156,9 @@ mod tests {
             (&format!("<table><tr>{}</table>", "<td>no".repeat(8)), 8),
         ] {
             let page = TestPage::of(PageKind::Other, html);
-            let mut probabilities = page.probabilities(|_| 600);
-            drop_repeated(&page.dom, PageKind::Other, &page.blocks, &mut probabilities, 500);
-            assert_eq!(probabilities.iter().filter(|&&p| p > 0).count(), kept, "{html}");
+            let mut decisions = page.decisions(|_| 600);
+            drop_repeated(&mut decisions);
+            assert_eq!(decisions.kept().count(), kept, "{html}");
         }
     }
 }

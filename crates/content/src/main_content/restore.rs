@@ -2,6 +2,7 @@
 //! is surrounded by kept text, and everything if the page has no distinct main part.
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::kind::PageKind;
 use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
@@ -22,7 +23,7 @@ const MAX_LEVELS: usize = 6;
 const MIN_ANNOUNCEMENT_WORDS: i32 = 3;
 const MAX_ANNOUNCEMENT_BYTES: usize = 2000;
 /// Maximum number of words of a quote. Old pages indent their whole text so.
-const MAX_QUOTE_WORDS: i64 = 300;
+const MAX_QUOTE_WORDS: i32 = 300;
 /// Minimum number of words of the paragraphs in a part of the text, and the share of linked text in each, in percent.
 const MIN_PART_WORDS: i32 = 40;
 const MAX_PART_LINKS: i32 = 30;
@@ -30,11 +31,12 @@ const MAX_PART_LINKS: i32 = 30;
 const SECTION_BLOCKS: usize = 40;
 const MIN_SECTION_WORDS: i32 = 4;
 
-/// Raises the probabilities of blocks that belong to kept content to `cut`.
-pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
-    restore_terms(dom, blocks, probabilities, cut);
-    restore_parts(dom, blocks, probabilities, cut);
-    let keep: Vec<bool> = probabilities.iter().map(|&p| p >= cut).collect();
+/// Keeps blocks that belong to kept content.
+pub(super) fn restore(page: &mut Decisions) {
+    restore_terms(page);
+    restore_parts(page);
+    let (dom, blocks) = (page.dom, page.blocks);
+    let keep: Vec<bool> = (0..blocks.len()).map(|at| page.is_kept(at)).collect();
     let is_kept = |at: Option<usize>| at.and_then(|at| keep.get(at)).is_some_and(|&kept| kept);
     // Backwards, so that a heading can introduce one that introduces text.
     for (at, block) in blocks.iter().enumerate().rev() {
@@ -47,34 +49,36 @@ pub(super) fn restore(dom: &Dom, kind: PageKind, blocks: &[Block], probabilities
         // Text is below every heading.
         let level = |at: usize| dom.tag(blocks[at].id).heading_level().map_or(7, u32::from);
         let introduces = (2..7).contains(&level(at))
-            && probabilities[at] >= MIN_HEADING_PROBABILITY
-            && probabilities.get(at + 1).is_some_and(|&next| next >= cut)
+            && page.probabilities[at] >= MIN_HEADING_PROBABILITY
+            && at + 1 < blocks.len()
+            && page.is_kept(at + 1)
             && level(at + 1) > level(at);
         let among = is_kept(at.checked_sub(1)) && is_kept(Some(at + 1));
-        let beside = block.is_within_main() && probabilities[at] >= MIN_BESIDE_PROBABILITY;
+        let beside = block.is_within_main() && page.probabilities[at] >= MIN_BESIDE_PROBABILITY;
         if introduces
             || !block.is_named_beside() && (block.in_contents || block.among_paragraphs && (among || beside))
         {
-            probabilities[at] = cut;
+            page.keep(at);
         }
     }
     // A discussion has no sections: what is between its posts belongs to the site.
-    if kind != PageKind::Forum {
-        restore_headings(dom, blocks, probabilities, cut);
+    if page.kind != PageKind::Forum {
+        restore_headings(page);
     }
-    restore_structures(dom, blocks, probabilities, cut);
-    restore_lists(dom, blocks, probabilities, cut);
+    restore_structures(page);
+    restore_lists(page);
 }
 
 /// Keeps the paragraphs of a text that the page divides into elements of the same class, with other things between, and
 /// those of a section between kept ones.
-fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn restore_parts(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let is_paragraph = |block: &Block| dom.tag(block.id) == Tag::P && block.linked_percent() < MAX_PART_LINKS;
     // By node: words of its paragraphs, all and those kept.
     let mut parts = vec![(0, 0); dom.nodes.len()];
     let mut all = 0;
-    for (block, &probability) in blocks.iter().zip(&*probabilities) {
-        let kept = if probability >= cut { block.size() } else { 0 };
+    for (at, block) in blocks.iter().enumerate() {
+        let kept = if page.is_kept(at) { block.size() } else { 0 };
         all += kept;
         if is_paragraph(block) {
             let part = &mut parts[dom.parent(block.id) as usize];
@@ -114,15 +118,16 @@ fn restore_parts(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
         let (words, kept) = parts[id as usize];
         kept * 2 < words && words >= MIN_PART_WORDS && is_part(id)
     };
-    for (block, probability) in blocks.iter().zip(probabilities) {
+    for (at, block) in blocks.iter().enumerate() {
         if is_paragraph(block) && is_lost(dom.parent(block.id)) {
-            *probability = cut.max(*probability);
+            page.keep(at);
         }
     }
 }
 
 /// Keeps a term if most words of its definition are kept.
-fn restore_terms(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn restore_terms(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let is_term = |at: usize| dom.tag(blocks[at].id) == Tag::Dt;
     for at in (0..blocks.len()).rev().filter(|&at| is_term(at)) {
         let mut around = dom.ancestors(blocks[at].id).take(MAX_LEVELS);
@@ -130,19 +135,20 @@ fn restore_terms(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
             .find(|&up| dom.tag(up) == Tag::Dl)
             .map_or(0, |list| dom.end(list));
         let definition = (at + 1..blocks.len()).take_while(|&next| blocks[next].id < end && !is_term(next));
-        let (all, kept) = words(blocks, probabilities, cut, definition);
+        let (all, kept) = page.words(definition);
         if kept > 0 && kept * 2 >= all {
-            probabilities[at] = probabilities[at].max(cut);
+            page.keep(at);
         }
     }
 }
 
 /// Keeps the heading of a section or card if most of its words are kept.
-fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn restore_headings(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let level = |at: usize| dom.tag(blocks[at].id).heading_level().map_or(7, u32::from);
     for at in (0..blocks.len()).rev() {
         let may_introduce = (2..7).contains(&level(at))
-            && (MIN_SECTION_PROBABILITY..cut).contains(&probabilities[at])
+            && (MIN_SECTION_PROBABILITY..page.cut).contains(&page.probabilities[at])
             && !blocks[at].leads_away
             && !blocks[at].is_named_beside();
         if !may_introduce {
@@ -151,35 +157,16 @@ fn restore_headings(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut:
         let section = (at + 1..blocks.len())
             .take(SECTION_BLOCKS)
             .take_while(|&next| level(next) > level(at));
-        let (all, kept) = words(blocks, probabilities, cut, section);
+        let (all, kept) = page.words(section);
         if kept >= MIN_SECTION_WORDS && kept * 2 >= all {
-            probabilities[at] = cut;
+            page.keep(at);
         }
     }
 }
 
-/// Returns the number of words in blocks, and in those blocks that are kept.
-fn words(
-    blocks: &[Block],
-    probabilities: &[i32],
-    cut: i32,
-    which: impl Iterator<Item = usize>,
-) -> (i32, i32) {
-    which.fold((0, 0), |(all, kept), at| {
-        let size = blocks[at].size();
-        (
-            all + size,
-            if probabilities[at] >= cut {
-                kept + size
-            } else {
-                kept
-            },
-        )
-    })
-}
-
 /// Keeps a table that is between kept paragraphs, and what a kept paragraph announces with a colon.
-fn restore_structures(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn restore_structures(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let mut at = 1;
     while at < blocks.len() {
         let (before, id) = (&blocks[at - 1], blocks[at].id);
@@ -199,14 +186,15 @@ fn restore_structures(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cu
         let whole = around.last().unwrap_or(structure);
         let between = dom.tag(structure) == Tag::Table
             && before.among_paragraphs
-            && probabilities.get(end).is_some_and(|&after| after >= cut);
+            && end < blocks.len()
+            && page.is_kept(end);
         if dom.parent(before.id) == dom.parent(whole)
-            && probabilities[at - 1] >= cut
+            && page.is_kept(at - 1)
             && (between || is_announcement(dom, before))
         {
-            for (block, probability) in blocks[at..end].iter().zip(&mut probabilities[at..end]) {
+            for (inside, block) in (at..end).zip(&blocks[at..]) {
                 if !block.leads_away && !block.is_named_beside() {
-                    *probability = cut.max(*probability);
+                    page.keep(inside);
                 }
             }
         }
@@ -225,7 +213,8 @@ fn is_announcement(dom: &Dom, block: &Block) -> bool {
 }
 
 /// Keeps the items of a list, and the texts of a quote, together when half of their words are kept.
-fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i32) {
+fn restore_lists(page: &mut Decisions) {
+    let (dom, blocks) = (page.dom, page.blocks);
     let list_of = |id: NodeId| match dom.tag(id) {
         Tag::Li | Tag::Dt | Tag::Dd => Some(dom.parent(id)),
         _ => {
@@ -238,16 +227,14 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
         .collect();
     by_list.sort_unstable();
     for items in by_list.chunk_by(|a, b| a.0 == b.0) {
-        let words = |at: usize| i64::from(blocks[at].size());
-        let all: i64 = items.iter().map(|&(_, at)| words(at)).sum();
+        let (all, kept) = page.words(items.iter().map(|&(_, at)| at));
         if dom.tag(items[0].0) == Tag::Blockquote && all > MAX_QUOTE_WORDS {
             continue;
         }
-        let kept = items.iter().filter(|&&(_, at)| probabilities[at] >= cut);
-        if kept.map(|&(_, at)| words(at)).sum::<i64>() * 2 >= all {
+        if kept * 2 >= all {
             for &(_, at) in items {
                 if !blocks[at].is_named_beside() {
-                    probabilities[at] = probabilities[at].max(cut);
+                    page.keep(at);
                 }
             }
         }
@@ -256,13 +243,13 @@ fn restore_lists(dom: &Dom, blocks: &[Block], probabilities: &mut [i32], cut: i3
 
 /// Keeps all text except navigation, headers and footers when the best cut is not expected to be right.
 /// Returns whether it did.
-pub(super) fn keep_all_if_unclear(blocks: &[Block], probabilities: &mut [i32], expected: i64) -> bool {
-    if expected >= MIN_EXPECTED || blocks.iter().all(|block| block.is_of_site()) {
+pub(super) fn keep_all_if_unclear(page: &mut Decisions, expected: i64) -> bool {
+    if expected >= MIN_EXPECTED || page.blocks.iter().all(Block::is_of_site) {
         return false;
     }
-    for (probability, block) in probabilities.iter_mut().zip(blocks) {
-        *probability = if block.is_of_site() { 0 } else { 1000 };
-    }
+    page.cut = 1000;
+    let probability = |block: &Block| if block.is_of_site() { 0 } else { 1000 };
+    page.probabilities = page.blocks.iter().map(probability).collect();
     true
 }
 
@@ -277,17 +264,12 @@ mod tests {
     /// Returns which of `words` are kept in a page whose blocks with one of them are below the cut.
     fn kept_words<'a>(kind: PageKind, html: &str, words: &[&'a str]) -> Vec<&'a str> {
         let page = TestPage::of(kind, &html.replace("TEXT", TEXT));
-        let TestPage { dom, blocks, .. } = &page;
-        let has = |block: &Block, word: &&&str| dom.text_of(block.id, 200).contains(**word);
-        let is_low = |block: &Block| words.iter().any(|word| has(block, &word));
-        let mut probabilities = page.probabilities(|block| if is_low(block) { 150 } else { 600 });
-        restore(dom, kind, blocks, &mut probabilities, 500);
-        let is_kept = |word: &&&str| {
-            blocks
-                .iter()
-                .zip(&probabilities)
-                .any(|(block, &p)| p >= 500 && has(block, word))
-        };
+        let has = |block: &Block, word: &str| page.dom.text_of(block.id, 200).contains(word);
+        let is_low = |block: &Block| words.iter().any(|word| has(block, word));
+        let mut decisions = page.decisions(|block| if is_low(block) { 150 } else { 600 });
+        restore(&mut decisions);
+        let kept: Vec<&Block> = decisions.kept().collect();
+        let is_kept = |word: &&&str| kept.iter().any(|block| has(block, word));
         words.iter().filter(is_kept).copied().collect()
     }
 

@@ -1,6 +1,7 @@
 //! A page for tests of the main content, with its blocks.
 
 use super::block::Block;
+use super::decisions::Decisions;
 use super::kind::PageKind;
 use super::weights::TextWeights;
 use super::{element_names, features};
@@ -8,7 +9,11 @@ use crate::html::dom::{Dom, NodeId};
 use crate::html::parse::parse;
 use crate::html::tag::Tag;
 
+/// Probability from which on its blocks are kept.
+const CUT: i32 = 500;
+
 pub(super) struct TestPage {
+    kind: PageKind,
     pub(super) dom: Dom,
     pub(super) body: NodeId,
     pub(super) weights: TextWeights,
@@ -24,6 +29,7 @@ impl TestPage {
         let (names, kept) = (element_names::read(&dom), vec![true; dom.nodes.len()]);
         let blocks = features::measure(&dom, "example.org", body, kind, &names, &weights, &kept);
         Self {
+            kind,
             dom,
             body,
             weights,
@@ -31,8 +37,14 @@ impl TestPage {
         }
     }
 
-    /// Returns a probability for each block.
-    pub(super) fn probabilities(&self, probability: impl FnMut(&Block) -> i32) -> Vec<i32> {
-        self.blocks.iter().map(probability).collect()
+    pub(super) fn decisions(&self, probability: impl FnMut(&Block) -> i32) -> Decisions<'_> {
+        Decisions {
+            dom: &self.dom,
+            kind: self.kind,
+            weights: &self.weights,
+            blocks: &self.blocks,
+            probabilities: self.blocks.iter().map(probability).collect(),
+            cut: CUT,
+        }
     }
 }

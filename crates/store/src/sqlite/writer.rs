@@ -18,6 +18,7 @@ use crate::health::WriteHealth;
 use crate::limits;
 use crate::sql::Work;
 use crate::sqlite::folder::Folder;
+use crate::sqlite::migrate;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
 /// Writes the write-ahead log into the database file and truncates it.
@@ -167,7 +168,7 @@ async fn write_all(
                         Err(error)
                     }
                 };
-                health.record(&written);
+                record_health(&mut connection, written, &health).await;
             }
             () = sleep_until(next_checkpoint), if checkpoint.load(Ordering::Relaxed) => {}
         }
@@ -179,7 +180,7 @@ async fn write_all(
                 checkpoint.store(true, Ordering::Relaxed);
                 next_checkpoint = Instant::now() + limits::CHECKPOINT_RETRY;
             }
-            health.record(&checkpointed.map(|_| ()));
+            record_health(&mut connection, checkpointed.map(|_| ()), &health).await;
         }
     }
     let checked = folder.check_files();
@@ -187,6 +188,20 @@ async fn write_all(
     connection.close().await?;
     checked?;
     folder.mark_stopped()
+}
+
+/// Records whether the database can be written. After a failure a page is written to find out: what succeeded may have
+/// changed nothing.
+async fn record_health(
+    connection: &mut SqliteConnection,
+    written: Result<(), StoreError>,
+    health: &WriteHealth,
+) {
+    let written = match written {
+        Ok(()) if health.is_failing() => migrate::write_version(connection, migrate::MIGRATIONS).await,
+        written => written,
+    };
+    health.record(&written);
 }
 
 /// Checkpoints the log without waiting for readers. Returns false if a reader prevented it.
@@ -312,6 +327,9 @@ fn reply_all(tasks: Vec<Box<dyn WriteTask>>, outcome: &Result<(), StoreError>) {
 
 #[cfg(test)]
 mod tests {
+    use sqlx::ConnectOptions;
+    use sqlx::sqlite::SqliteConnectOptions;
+
     use super::*;
 
     type Reply = oneshot::Receiver<Result<i64, StoreError>>;
@@ -450,5 +468,36 @@ mod tests {
         let (again, answer) = row(1, 10);
         assert_eq!(write_group(&mut connection, vec![again], || None).await, Ok(()));
         assert_eq!(answer.await.unwrap(), Ok(1));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn only_a_page_that_was_written_ends_a_failure() {
+        let folder = std::env::temp_dir().join(format!("harvestman-writer-{}", std::process::id()));
+        let moved = folder.with_extension("moved");
+        std::fs::create_dir(&folder).unwrap();
+        let options = SqliteConnectOptions::new().filename(folder.join("db"));
+        let mut connection = options.create_if_missing(true).connect().await.unwrap();
+        query("CREATE TABLE t (n INTEGER PRIMARY KEY, b BLOB)")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        let health = WriteHealth::default();
+        let nothing = || task(|_| Box::pin(async { Ok(0) }));
+        // The first write to a page creates the rollback journal, next to the database.
+        std::fs::rename(&folder, &moved).unwrap();
+        for ((work, reply), stored) in [(row(1, 10), false), (nothing(), true)] {
+            let written = write_group(&mut connection, vec![work], || None).await;
+            record_health(&mut connection, written, &health).await;
+            assert_eq!(reply.await.unwrap().is_ok(), stored);
+            assert!(health.is_failing());
+        }
+        std::fs::rename(&moved, &folder).unwrap();
+        let (work, reply) = nothing();
+        let written = write_group(&mut connection, vec![work], || None).await;
+        record_health(&mut connection, written, &health).await;
+        assert_eq!(reply.await.unwrap(), Ok(0));
+        assert!(!health.is_failing());
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

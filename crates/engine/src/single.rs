@@ -141,7 +141,7 @@ impl ScrapeRecord {
     async fn begin(&self) -> Result<(), StoreError> {
         let running = self.running.get_or_init(|| {
             let (store, job) = (self.context.store.clone(), self.job.clone());
-            let stored = tokio::spawn(async move { store.begin_scrape(&job).await });
+            let stored = tokio::spawn(async move { store.begin_scrape(&job, clock::now()).await });
             let stored = stored.map(|stored| stored.unwrap_or(Err(StoreError::Closed)));
             stored.boxed().shared()
         });

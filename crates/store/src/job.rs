@@ -91,6 +91,16 @@ pub struct NewJob {
 }
 
 impl NewJob {
+    /// Returns the job as created by the database's clock, which shows `now` when the clock of the node that created it
+    /// shows `node_now`.
+    pub(crate) fn by_database_clock(self, node_now: Timestamp, now: Timestamp) -> Self {
+        let age = node_now.millis_since(self.created_at);
+        Self {
+            created_at: Timestamp(now.0.saturating_sub(age)),
+            ..self
+        }
+    }
+
     /// Returns the values of the job row, in the order of both engines' statements. `admitted` is 1 for a single scrape,
     /// which has only its own page.
     pub(crate) fn values(&self, admitted: u32) -> Vec<Value> {

@@ -73,7 +73,11 @@ operations! {
     /// Single scrapes.
     trait Scrapes {
         /// Creates a running scrape and its activity entry. The job id is the scrape id.
-        async fn begin_scrape(&self, #[seal_request &] job: &NewJob) -> Result<(), StoreError>;
+        async fn begin_scrape(
+            &self,
+            #[seal_request &] job: &NewJob,
+            now: Timestamp,
+        ) -> Result<(), StoreError>;
 
         /// Ends a scrape with its document and ledger entry, or with its error. Only the first end counts.
         async fn finish_scrape(

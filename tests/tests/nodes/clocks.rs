@@ -77,6 +77,38 @@ async fn a_job_begins_and_ends_when_the_database_says_on_postgresql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn single_requests_begin_when_the_database_says_on_postgresql() {
+    let (server, client) = server_behind().await;
+    let site = Site::new().page("/", Page::html("<p>One</p>")).serve().await;
+    let before = database_time(&client).await;
+    let url = json!({ "url": site.url("/") });
+    for path in ["/v2/scrape", "/v2/map"] {
+        server.post(path, &url).await.ok();
+    }
+    server.post("/v2/search", &json!({ "query": "one" })).await.ok();
+    let hits = site.hits().len() as u64;
+    site.hold_after(hits);
+    let running = json!({ "url": site.url("/"), "maxAge": 0 });
+    let held = server.post("/v2/scrape", &running);
+    let activity = async {
+        let since = Instant::now();
+        loop {
+            let activity = server.get("/v2/team/activity").await.ok()["data"].clone();
+            if activity.as_array().unwrap().len() == 4 {
+                site.release();
+                break activity;
+            }
+            assert!(since.elapsed() < TIMEOUT, "{activity}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let (_, activity) = tokio::join!(held, activity);
+    for request in activity.as_array().unwrap() {
+        assert!(request["created_at"].as_str() >= Some(&before), "{activity}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_is_behind_receives_uploads_on_postgresql() {
     let (server, _client) = server_behind().await;
     let named = json!({ "filename": "heron.md" });

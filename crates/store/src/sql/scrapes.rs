@@ -21,9 +21,10 @@ use crate::usage::UsageChange;
 use crate::value::params;
 
 impl<D: Database> Scrapes for D {
-    async fn begin_scrape(&self, job: &NewJob) -> Result<(), StoreError> {
+    async fn begin_scrape(&self, job: &NewJob, node_now: Timestamp) -> Result<(), StoreError> {
         let (job, node) = (scrape_job(job), self.node());
-        self.transact(job.created_at, move |transaction, _| {
+        self.transact(node_now, move |transaction, now| {
+            let job = job.by_database_clock(node_now, now);
             Box::pin(async move { begin(transaction, &job, node).await })
         })
         .await
@@ -46,11 +47,12 @@ impl<D: Database> Scrapes for D {
         &self,
         job: &NewJob,
         result: ScrapeResult<'_>,
-        now: Timestamp,
+        node_now: Timestamp,
     ) -> Result<(), StoreError> {
         let (job, node) = (scrape_job(job), self.node());
         let end = ScrapeEnd::prepare(result).await?;
-        self.transact(now, move |transaction, now| {
+        self.transact(node_now, move |transaction, now| {
+            let job = job.by_database_clock(node_now, now);
             Box::pin(transaction.record_scrape(job, end, node, now))
         })
         .await

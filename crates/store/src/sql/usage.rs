@@ -21,7 +21,7 @@ impl<D: Database> Usage for D {
         &self,
         call: &NewJob,
         end: Result<u32, &ApiError>,
-        now: Timestamp,
+        node_now: Timestamp,
     ) -> Result<(), StoreError> {
         let call = call.clone();
         let (credits, end) = match end {
@@ -29,7 +29,8 @@ impl<D: Database> Usage for D {
             Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
         };
         let account = Account::of_call(&call);
-        self.transact(now, move |transaction, now| {
+        self.transact(node_now, move |transaction, now| {
+            let call = call.by_database_clock(node_now, now);
             Box::pin(async move {
                 insert_activity(transaction, &call, Some(end)).await?;
                 match credits {

@@ -83,7 +83,7 @@ fn everything_acknowledged_survives_a_crash() {
         let team = store.ensure_team("team").await.unwrap();
         let (job, scrape) = (crawl(team, 5), new_job(team, JobKind::Scrape, 1));
         store.create_crawl(&job, None).await.unwrap();
-        store.begin_scrape(&scrape).await.unwrap();
+        store.begin_scrape(&scrape, NOW).await.unwrap();
         let lease = store
             .lease("node", NOW, LEASE_MS, &room(1))
             .await
@@ -212,7 +212,7 @@ async fn a_damaged_file_is_reported_and_left_untouched() {
     let team = store.ensure_team("team").await.unwrap();
     for _ in 0..200 {
         store
-            .begin_scrape(&new_job(team, JobKind::Scrape, 1))
+            .begin_scrape(&new_job(team, JobKind::Scrape, 1), NOW)
             .await
             .unwrap();
     }
@@ -339,7 +339,7 @@ async fn a_failed_write_does_not_affect_others() {
     let store = folder.open().await;
     let team = store.ensure_team("team").await.unwrap();
     let first = new_job(team, JobKind::Scrape, 1);
-    store.begin_scrape(&first).await.unwrap();
+    store.begin_scrape(&first, NOW).await.unwrap();
     let mut tasks = Vec::new();
     for n in 0..50 {
         let store = store.clone();
@@ -350,7 +350,7 @@ async fn a_failed_write_does_not_affect_others() {
             new_job(team, JobKind::Scrape, 1)
         };
         tasks.push(tokio::spawn(async move {
-            let stored = store.begin_scrape(&job).await;
+            let stored = store.begin_scrape(&job, NOW).await;
             assert_eq!(stored.is_ok(), n % 5 != 0, "{stored:?}");
             assert!(store.job(team, job.id, NOW).await.unwrap().is_some());
         }));

@@ -214,7 +214,7 @@ fn a_dead_node_loses_what_it_held_on_postgresql() {
         let store = folder.open().await;
         let team = store.ensure_team("team").await.unwrap();
         let scrape = new_job(team, JobKind::Scrape, 1);
-        store.begin_scrape(&scrape).await.unwrap();
+        store.begin_scrape(&scrape, NOW).await.unwrap();
         let live = session(new_job(team, JobKind::Browser, 1), None);
         store.begin_session(&live.1).await.unwrap();
         store.touch_sessions(&[(live.0, later(29_000))]).await.unwrap();

@@ -179,7 +179,7 @@ pub(crate) async fn running_crawls_are_listed_newest_first(store: &Store) {
         store.create_crawl(job, None).await.unwrap();
     }
     store
-        .begin_scrape(&new_job(team, JobKind::Scrape, 1))
+        .begin_scrape(&new_job(team, JobKind::Scrape, 1), NOW)
         .await
         .unwrap();
     store.cancel(team, jobs[1].id, NOW).await.unwrap();
@@ -207,7 +207,7 @@ pub(crate) async fn recent_jobs_are_listed_newest_first(store: &Store) {
             created_at: later(ms),
             ..new_job(team, JobKind::Scrape, 1)
         };
-        store.begin_scrape(&job).await.unwrap();
+        store.begin_scrape(&job, later(ms)).await.unwrap();
         jobs.push(id);
     }
     let error = ApiError::new(ErrorCode::DnsResolution, "no such host");
@@ -237,7 +237,7 @@ pub(crate) async fn a_job_is_visible_only_to_its_team(store: &Store) {
     assert_eq!(store.job(stranger, job.id, NOW).await.unwrap(), None);
     assert!(store.job(job.team, job.id, NOW).await.unwrap().is_some());
     let scrape = new_job(job.team, JobKind::Scrape, 1);
-    store.begin_scrape(&scrape).await.unwrap();
+    store.begin_scrape(&scrape, NOW).await.unwrap();
     assert_eq!(store.scrape(stranger, scrape.id.into(), NOW).await.unwrap(), None);
     store.cancel(job.team, job.id, NOW).await.unwrap();
 }
@@ -246,7 +246,7 @@ pub(crate) async fn a_scrape_ends_once(store: &Store) {
     let team = store.ensure_team("scrapes").await.unwrap();
     let job = new_job(team, JobKind::Scrape, 1);
     let id = ScrapeId::from(job.id);
-    store.begin_scrape(&job).await.unwrap();
+    store.begin_scrape(&job, NOW).await.unwrap();
     assert_eq!(
         store.scrape(team, id, NOW).await.unwrap(),
         Some(StoredScrape::Running)
@@ -275,7 +275,7 @@ pub(crate) async fn a_scrape_ends_once(store: &Store) {
     assert_eq!(store.scrape(team, id, later(RETENTION_MS)).await.unwrap(), None);
 
     let job = new_job(team, JobKind::Scrape, 1);
-    store.begin_scrape(&job).await.unwrap();
+    store.begin_scrape(&job, NOW).await.unwrap();
     let error = ApiError::new(ErrorCode::DnsResolution, "no such host");
     store
         .finish_scrape(job.id, ScrapeResult::Failed(&error), NOW)
@@ -346,7 +346,7 @@ pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {
 pub(crate) async fn zero_retention_scrapes_store_no_document(store: &Store) {
     let team = store.ensure_team("discreet").await.unwrap();
     let job = without_retention(new_job(team, JobKind::Scrape, 1));
-    store.begin_scrape(&job).await.unwrap();
+    store.begin_scrape(&job, NOW).await.unwrap();
     let page = document("/", "nobody reads this");
     store
         .finish_scrape(
@@ -393,7 +393,7 @@ pub(crate) async fn expired_jobs_are_deleted_but_not_their_ledger(store: &Store)
     };
     commit(store, &lease, &last).await;
     let scrape = new_job(team, JobKind::Scrape, 1);
-    store.begin_scrape(&scrape).await.unwrap();
+    store.begin_scrape(&scrape, NOW).await.unwrap();
     let running = crawl(team, 1);
     store.create_crawl(&running, None).await.unwrap();
 

@@ -154,7 +154,7 @@ pub(crate) async fn a_session_continues_at_most_one_scrape(store: &Store) {
 pub(crate) async fn the_origin_of_a_scrape_is_returned(store: &Store) {
     let team = store.ensure_team("origins").await.unwrap();
     let job = new_job(team, JobKind::Scrape, 1);
-    store.begin_scrape(&job).await.unwrap();
+    store.begin_scrape(&job, NOW).await.unwrap();
     let of = async |id| store.scrape_origin(id).await.unwrap();
     let origin = of(job.id.into()).await.unwrap();
     assert_eq!(

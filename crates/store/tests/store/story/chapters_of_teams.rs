@@ -123,7 +123,7 @@ async fn charge(store: &Store, team: TeamId, key: Option<KeyId>, credits: u32, a
         created_at: Timestamp(at.0 - 1),
         ..new_job(team, JobKind::Scrape, 1)
     };
-    store.begin_scrape(&job).await.unwrap();
+    store.begin_scrape(&job, NOW).await.unwrap();
     let document = &document("/usage", "text");
     store
         .finish_scrape(job.id, ScrapeResult::Document { document, credits }, at)
@@ -218,7 +218,7 @@ pub(crate) async fn activity_is_paged_newest_first(store: &Store) {
             created_at: later(minute / 2 * 60_000),
             ..new_job(team, kind, 1)
         };
-        store.begin_scrape(&job).await.unwrap();
+        store.begin_scrape(&job, job.created_at).await.unwrap();
         made.push(job.id);
     }
     let query = |before: Option<&Activity>, endpoint: Option<&str>, hours: u64| ActivityQuery {
@@ -269,7 +269,7 @@ pub(crate) async fn activity_pages_have_no_gaps_or_duplicates_while_it_grows(sto
             created_at,
             ..new_job(team, kind, 0)
         };
-        store.record_call(&call, Ok(0), NOW).await.unwrap();
+        store.record_call(&call, Ok(0), created_at).await.unwrap();
         made.push((created_at, call.id, kind));
     };
     for number in 0..150 {
@@ -310,7 +310,7 @@ pub(crate) async fn the_queue_counts_pages_without_an_outcome(store: &Store) {
     assert_eq!(store.queue(team).await.unwrap(), empty);
     let scrapes = [1, 2, 3].map(|_| new_job(team, JobKind::Scrape, 1));
     for scrape in &scrapes {
-        store.begin_scrape(scrape).await.unwrap();
+        store.begin_scrape(scrape, NOW).await.unwrap();
     }
     let pages = vec![offer("/a"), offer("/b"), offer("/c"), offer("/d")];
     let batch = new_job(team, JobKind::BatchScrape, 4);

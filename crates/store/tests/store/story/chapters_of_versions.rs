@@ -27,7 +27,7 @@ fn tracked(markdown: &str, tag: &str) -> Document {
 }
 
 async fn scrape(store: &Store, job: NewJob, document: &Document) {
-    store.begin_scrape(&job).await.unwrap();
+    store.begin_scrape(&job, NOW).await.unwrap();
     let end = ScrapeResult::Document { document, credits: 1 };
     store.finish_scrape(job.id, end, job.created_at).await.unwrap();
 }

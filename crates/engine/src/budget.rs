@@ -82,24 +82,31 @@ impl Budget {
         while !self.take(team) {
             let need = || self.need(team, budget, true);
             let holding = self.holdings.exchange(Subject::Credits(team), need).await?;
-            let uncommitted = {
+            let (in_flight, uncommitted) = {
                 let mut accounts = self.accounts.lock();
                 let account = accounts
                     .entry(team)
                     .or_insert_with(|| Account::new(this_month(), 0));
                 account.month = this_month();
                 account.spent = holding.spent;
-                account.uncommitted()
+                (account.in_flight, account.uncommitted())
             };
             if self.take(team) {
                 break;
             }
             // Other nodes may give back idle credits, and credits that jobs here never commit become free once those
-            // jobs end.
+            // jobs end. Free credits may be out of reach: the node counts as dead until it reports itself after an
+            // outage, and a commit during the exchange counts twice until the next one.
             let may_come =
-                holding.held_elsewhere > 0 || uncommitted > 0 || holding.spent + holding.held < budget;
-            if !may_come || Instant::now() >= deadline {
+                holding.held_elsewhere > 0 || uncommitted > 0 || holding.spent + in_flight < budget;
+            if !may_come {
                 return Err(used_up(budget));
+            }
+            if Instant::now() >= deadline {
+                return Err(match self.holdings.are_kept() {
+                    true => used_up(budget),
+                    false => StoreError::Transient("this node cannot report itself".to_owned()).into(),
+                });
             }
             tokio::time::sleep(limits::HOLDINGS_POLL).await;
         }
@@ -306,23 +313,31 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::clock;
     use crate::plans::Limits;
     use crate::test_database::{self, connect, wait_until};
+
+    const WAITS_FOR_SHARE: &str = "EXISTS (SELECT FROM pg_locks WHERE NOT granted
+        AND relation = 'harvestman.share'::regclass)";
+
+    /// Returns the budget of a new team, as a node of the database sees it.
+    async fn budget_of(url: &str, credits: u64) -> (Budget, TeamId) {
+        let store = test_database::open(url).await;
+        let team = store.ensure_team("team").await.unwrap();
+        let limits = Limits {
+            credit_budget: Some(credits),
+            ..Limits::at_once(1)
+        };
+        let plans = Plans::new(limits, BTreeMap::new());
+        let holdings = Holdings::new(store.shared_limits());
+        (Budget::new(plans, store, holdings), team)
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn an_exchange_ends_even_if_its_caller_goes_away_on_postgresql() {
         let url = test_database::create("budget").await;
-        let store = test_database::open(&url).await;
-        let team = store.ensure_team("team").await.unwrap();
-        let limits = Limits {
-            credit_budget: Some(100),
-            ..Limits::at_once(1)
-        };
-        let (plans, holdings) = (
-            Plans::new(limits, BTreeMap::new()),
-            Holdings::new(store.shared_limits()),
-        );
-        let budget = Budget::new(plans, store, holdings.clone());
+        let (budget, team) = budget_of(&url, 100).await;
+        let holdings = budget.holdings.clone();
         let client = connect(&url).await;
         let lock = "BEGIN; LOCK TABLE harvestman.share";
         client.batch_execute(lock).await.unwrap();
@@ -331,9 +346,7 @@ mod tests {
             .await;
         assert_eq!(late.unwrap_err().code, ErrorCode::ScrapeTimeout);
         let reserving = tokio::spawn(async move { budget.reserve(team).await });
-        let waits = "EXISTS (SELECT FROM pg_locks WHERE NOT granted
-            AND relation = 'harvestman.share'::regclass)";
-        wait_until(&client, waits).await;
+        wait_until(&client, WAITS_FOR_SHARE).await;
         reserving.abort();
         assert!(reserving.await.unwrap_err().is_cancelled());
         client.batch_execute("COMMIT").await.unwrap();
@@ -345,5 +358,47 @@ mod tests {
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_node_that_cannot_report_itself_refuses_no_request_for_its_budget_on_postgresql() {
+        let url = test_database::create("unreported").await;
+        let (budget, team) = budget_of(&url, 1).await;
+        let client = connect(&url).await;
+        let refuse_reports = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+                AS 'BEGIN RAISE SQLSTATE ''53100''; END';
+            CREATE TRIGGER refuse BEFORE UPDATE ON harvestman.node EXECUTE FUNCTION refuse()";
+        client.batch_execute(refuse_reports).await.unwrap();
+        while budget.holdings.are_kept() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let refused = budget.reserve(team).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Unavailable);
+        let accept_reports = "DROP TRIGGER refuse ON harvestman.node";
+        client.batch_execute(accept_reports).await.unwrap();
+        budget.reserve(team).await.unwrap();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_commit_during_an_exchange_refuses_no_request_on_postgresql() {
+        let url = test_database::create("committed").await;
+        let (budget, team) = budget_of(&url, 10).await;
+        let job = clock::new_job_id();
+        budget.reserve(team).await.unwrap().spend(job, 8);
+        let client = connect(&url).await;
+        let commit = format!(
+            "BEGIN; LOCK TABLE harvestman.share;
+            INSERT INTO harvestman.month_usage (team_id, month, key_id, credits)
+            VALUES ('{team}', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM'), gen_random_uuid(), 8)"
+        );
+        client.batch_execute(&commit).await.unwrap();
+        let reserving = tokio::spawn({
+            let budget = budget.clone();
+            async move { budget.reserve(team).await }
+        });
+        wait_until(&client, WAITS_FOR_SHARE).await;
+        budget.committed(team, job, 8);
+        client.batch_execute("COMMIT").await.unwrap();
+        reserving.await.unwrap().unwrap();
     }
 }

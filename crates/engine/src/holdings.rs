@@ -170,6 +170,11 @@ impl Holdings {
         }
     }
 
+    /// Returns whether this node keeps the units that it holds: false once other nodes may have taken them over.
+    pub(crate) fn are_kept(&self) -> bool {
+        self.limits().is_none_or(SharedLimits::holds)
+    }
+
     /// Removes units that were used up and so cannot be given back.
     pub(crate) fn use_up(&self, subject: Subject, units: u64) {
         if let Some(shared) = self.0.as_ref().filter(|_| units > 0)

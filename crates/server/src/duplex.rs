@@ -1,15 +1,15 @@
 //! Relays messages of a WebSocket for the lifetime of a session. Neither direction blocks the other.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::{SinkExt, Stream, StreamExt};
 use harvestman_core::api::live::{CLOSE_DONE, CLOSE_GOING_AWAY};
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::limits;
+use crate::pings::Pings;
 
 const TRY_LATER: u16 = 1013;
 
@@ -44,24 +44,19 @@ pub(crate) async fn relay<F>(
     F: Future<Output = bool> + Send,
 {
     let (mut sink, mut stream) = socket.split();
-    let alive = AtomicBool::new(true);
+    let pings = Pings::default();
     let write = async {
         let mut outgoing = pin!(outgoing);
-        let mut pings = interval_at(Instant::now() + limits::SOCKET_PING, limits::SOCKET_PING);
-        let mut missed_pings = 0;
         loop {
             let message = tokio::select! {
                 message = outgoing.next() => match message {
                     Some(message) => message,
                     None => return CloseReason::Finished,
                 },
-                _ = pings.tick() => {
-                    missed_pings = if alive.swap(false, Ordering::Relaxed) { 0 } else { missed_pings + 1 };
-                    if missed_pings > limits::SOCKET_MISSED_PINGS {
-                        return CloseReason::Disconnected;
-                    }
-                    Message::Ping(Default::default())
-                }
+                () = pings.due() => match pings.send() {
+                    true => Message::Ping(Default::default()),
+                    false => return CloseReason::Disconnected,
+                },
             };
             if !matches!(timeout(limits::SOCKET_SEND, sink.send(message)).await, Ok(Ok(()))) {
                 return CloseReason::Disconnected;
@@ -70,7 +65,7 @@ pub(crate) async fn relay<F>(
     };
     let read = async {
         while let Some(Ok(message)) = stream.next().await {
-            alive.store(true, Ordering::Relaxed);
+            pings.answered();
             match message {
                 Message::Close(_) => return CloseReason::Disconnected,
                 Message::Ping(_) | Message::Pong(_) => {}

@@ -35,6 +35,7 @@ pub mod metrics;
 mod offline;
 mod open_mode;
 mod operator;
+mod pings;
 mod process_limits;
 mod rate;
 mod read_file;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{SinkExt, StreamExt};
 use harvestman_server::listen::ConnectionLimits;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -231,6 +231,37 @@ async fn documents_follow_a_full_catchup_without_gap_or_repeat() {
         "the socket of an ended job sends every document before its end"
     );
     assert_eq!(text(&mut socket).await["type"], "done");
+}
+
+#[tokio::test]
+async fn a_client_is_read_while_documents_are_sent() {
+    let app = TestApp::with(ALLOW).await;
+    let site = Site::open(0).await;
+    let (address, _stop) = app.listen(ConnectionLimits::default()).await;
+    // 15 MiB, more than the buffers of a connection hold.
+    let body = json!({ "url": site.url("/big"), "limit": 6, "sitemap": "skip", "crawlEntireDomain": true,
+        "scrapeOptions": { "formats": ["rawHtml"] } });
+    let id = start(&app, body).await;
+    wait_until(&app, &id, |status| status["status"] == "completed").await;
+    let is_done = |message: &Message| {
+        message
+            .to_text()
+            .is_ok_and(|text| text.starts_with(r#"{"type":"done""#))
+    };
+
+    let mut socket = open(&app, address, &id).await;
+    socket.send(Message::Ping("here".into())).await.unwrap();
+    let mut messages = Vec::new();
+    while !messages.last().is_some_and(is_done) {
+        messages.push(message(&mut socket).await);
+    }
+    assert!(messages.contains(&Message::Pong("here".into())));
+
+    let mut socket = open(&app, address, &id).await;
+    socket.close(None).await.unwrap();
+    while let Some(Ok(message)) = socket.next().await {
+        assert!(!is_done(&message), "the server goes on sending");
+    }
 }
 
 #[tokio::test]

@@ -25,6 +25,7 @@ use std::io::Cursor;
 
 use office_oxide::ir::{DocumentIR, InlineContent};
 use office_oxide::options::ParseOptions;
+use office_oxide::xlsx::XlsxDocument;
 use office_oxide::{Document, DocumentFormat, OfficeError};
 
 use self::equations::Equations;
@@ -44,70 +45,21 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         FileType::Ppt => DocumentFormat::Ppt,
         _ => DocumentFormat::Doc,
     };
-    let mut equations = Equations::default();
-    let mut has_hidden_cells = false;
-    let archive = || Archive::open(body).ok();
-    let changed = match format {
-        DocumentFormat::Docx | DocumentFormat::Pptx => archive().and_then(|archive| {
-            archive.changed_texts(|part| {
-                let shown = hidden_shapes::removed(part);
-                let part = shown.as_deref().unwrap_or(part);
-                code_styles::mark(part).or_else(|| equations.mark(part)).or(shown)
-            })
-        }),
-        DocumentFormat::Xlsx => {
-            let changed = archive().and_then(|archive| {
-                archive.changed_texts(|part| {
-                    let visible = hidden_cells::visible(part);
-                    has_hidden_cells |= visible.is_some();
-                    formulas::without_empty_results(visible.as_deref().unwrap_or(part)).or(visible)
-                })
-            });
-            changed.or_else(|| {
-                let visible = hidden_cells::visible_binary(body);
-                has_hidden_cells = visible.is_some();
-                visible
-            })
-        }
-        DocumentFormat::Doc => old_hidden_text::removed(body),
-        _ => None,
-    };
+    let Package {
+        changed,
+        equations,
+        mut has_hidden_cells,
+    } = Package::prepare(format, body);
     let body = changed.as_deref().unwrap_or(body);
     let document =
         Document::from_reader_with(Cursor::new(body.to_vec()), format, &options()).map_err(failure)?;
     let mut ir = document.to_ir();
     let is_slides = matches!(format, DocumentFormat::Pptx | DocumentFormat::Ppt);
     let is_sheets = matches!(format, DocumentFormat::Xlsx | DocumentFormat::Xls);
-    // The text of slide masters follows the slides, as if it was another one.
-    let slides = document.as_pptx().map(|slides| slides.slides.len());
-    let slides = slides.or(document.as_ppt().map(|slides| slides.slides.len()));
-    ir.sections.truncate(slides.unwrap_or(usize::MAX));
-    if document.as_doc().is_some() {
-        old_headings::remove_guessed(body, &mut ir);
-    }
-    if let Some(slides) = document.as_ppt() {
-        old_slides::structure(&slides.slides, &mut ir);
-    }
-    if let Some(workbook) = document.as_xls() {
-        has_hidden_cells = old_workbook::complete(body, workbook, &mut ir);
-    }
-    let places = match (document.as_docx(), document.as_doc()) {
-        (Some(document), _) => Some(new_lists::places(document)),
-        (_, Some(_)) => old_lists::places(body),
-        _ => None,
-    };
-    if let Some(places) = places {
-        lists::rebuild(&places, &mut ir);
-    }
+    has_hidden_cells |= complete(&document, body, &mut ir);
     let narrowed = document.as_xlsx().and_then(empty_columns::removed);
     if let Some(workbook) = &narrowed {
-        ir.metadata.text_truncated = false;
-        for (index, section) in ir.sections.iter_mut().enumerate() {
-            if let Some(sheet) = workbook.sheet_ir(index) {
-                section.elements = sheet.section.elements;
-                ir.metadata.text_truncated |= sheet.text_truncated;
-            }
-        }
+        replace_sheets(workbook, &mut ir);
     }
     let long_sheets = narrowed.as_ref().or(document.as_xlsx()).and_then(LongSheets::new);
     drop((document, narrowed));
@@ -138,6 +90,91 @@ pub(super) fn read(kind: FileType, body: &[u8]) -> Result<FileDocument, FileErro
         warnings: warnings(&ir, is_slides, has_hidden_cells, writer.is_cut),
         ..FileDocument::default()
     })
+}
+
+/// What is changed in a file before `office_oxide` reads it.
+#[derive(Default)]
+struct Package {
+    /// The changed file; `None` if nothing changes.
+    changed: Option<Vec<u8>>,
+    /// The marked equations.
+    equations: Equations,
+    /// Whether hidden cells with content were removed.
+    has_hidden_cells: bool,
+}
+
+impl Package {
+    /// Removes what is hidden, and marks code and equations.
+    fn prepare(format: DocumentFormat, body: &[u8]) -> Self {
+        let mut package = Self::default();
+        let archive = || Archive::open(body).ok();
+        package.changed = match format {
+            DocumentFormat::Docx | DocumentFormat::Pptx => archive().and_then(|archive| {
+                archive.changed_texts(|part| {
+                    let shown = hidden_shapes::removed(part);
+                    let part = shown.as_deref().unwrap_or(part);
+                    code_styles::mark(part)
+                        .or_else(|| package.equations.mark(part))
+                        .or(shown)
+                })
+            }),
+            DocumentFormat::Xlsx => {
+                let changed = archive().and_then(|archive| {
+                    archive.changed_texts(|part| {
+                        let visible = hidden_cells::visible(part);
+                        package.has_hidden_cells |= visible.is_some();
+                        formulas::without_empty_results(visible.as_deref().unwrap_or(part)).or(visible)
+                    })
+                });
+                changed.or_else(|| {
+                    let visible = hidden_cells::visible_binary(body);
+                    package.has_hidden_cells = visible.is_some();
+                    visible
+                })
+            }
+            DocumentFormat::Doc => old_hidden_text::removed(body),
+            _ => None,
+        };
+        package
+    }
+}
+
+/// Adds what `office_oxide` does not read, such as lists, and removes what is no content. Returns whether hidden cells
+/// were left out.
+fn complete(document: &Document, body: &[u8], ir: &mut DocumentIR) -> bool {
+    // The text of slide masters follows the slides, as if it was another one.
+    let slides = document.as_pptx().map(|slides| slides.slides.len());
+    let slides = slides.or(document.as_ppt().map(|slides| slides.slides.len()));
+    ir.sections.truncate(slides.unwrap_or(usize::MAX));
+    if document.as_doc().is_some() {
+        old_headings::remove_guessed(body, ir);
+    }
+    if let Some(slides) = document.as_ppt() {
+        old_slides::structure(&slides.slides, ir);
+    }
+    let has_hidden_cells = document
+        .as_xls()
+        .is_some_and(|workbook| old_workbook::complete(body, workbook, ir));
+    let places = match (document.as_docx(), document.as_doc()) {
+        (Some(document), _) => Some(new_lists::places(document)),
+        (_, Some(_)) => old_lists::places(body),
+        _ => None,
+    };
+    if let Some(places) = places {
+        lists::rebuild(&places, ir);
+    }
+    has_hidden_cells
+}
+
+/// Replaces the content of sheets by that of another workbook.
+fn replace_sheets(workbook: &XlsxDocument, ir: &mut DocumentIR) {
+    ir.metadata.text_truncated = false;
+    for (index, section) in ir.sections.iter_mut().enumerate() {
+        if let Some(sheet) = workbook.sheet_ir(index) {
+            section.elements = sheet.section.elements;
+            ir.metadata.text_truncated |= sheet.text_truncated;
+        }
+    }
 }
 
 fn options() -> ParseOptions {

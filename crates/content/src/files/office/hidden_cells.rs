@@ -23,110 +23,179 @@ pub(super) fn visible(xml: &str) -> Option<String> {
     if !is_hidden(xml) {
         return None;
     }
-    // Some writers put a prefix before all names.
-    let (head, _) = xml.split_once("sheetData")?;
-    let prefix = head.rsplit('<').next()?;
-    let start = |name: &str| format!("<{prefix}{name}");
-    let end = |name: &str| format!("</{prefix}{name}>");
-    let [column, merge] = ["col", "mergeCell"].map(start);
-    let hidden_columns = head
-        .split(&column)
-        .take(limits::TABLE_COLUMNS)
-        .filter_map(|rest| {
-            let tag = rest.split('>').next()?;
-            let column = |name| attribute(tag, name)?.parse::<u32>().ok()?.checked_sub(1);
-            let columns = column("min")?..=column("max")?;
-            is_hidden(tag).then_some(columns)
-        });
-    let columns = Columns::new(&hidden_columns.collect::<Vec<_>>());
-    // The last cells of merged ranges, by their first cells.
-    let merged = xml.split(&merge).skip(1).filter_map(|rest| {
-        let (first, last) = attribute(rest, "ref")?.split_once(':')?;
-        Some((first, CellRef::parse(last)?))
-    });
-    let merged: HashMap<&str, CellRef> = merged.collect();
-    let [row_start, cell_start] = [start("row"), start("c ")];
-    let [row_end, cell_end, sheet_end] = ["row", "c", "sheetData"].map(end);
-    let values = ["v>", "v ", "is>"].map(start);
-    let has_value = |xml: &str| values.iter().any(|value| xml.contains(value));
-    let mut continued = Continued::default();
-    let mut row = 0_u32;
-    let mut has_content = false;
-    let mut out = String::new();
-    let mut copied = 0;
+    let mut sheet = Sheet::new(xml)?;
     for (at, _) in xml.match_indices('<') {
-        let rest = &xml[at..];
-        if at < copied {
-            continue;
+        if at >= sheet.copied {
+            sheet.read_tag(at)?;
         }
-        let is_end = rest.starts_with(&sheet_end);
-        let after = rest.strip_prefix(&row_start);
+    }
+    sheet.copy_to(xml.len());
+    sheet.has_content.then_some(sheet.out)
+}
+
+/// A sheet that is copied without what is hidden.
+struct Sheet<'a> {
+    xml: &'a str,
+    tags: Tags,
+    columns: Columns,
+    /// The last cells of merged ranges, by their first cells.
+    merged: HashMap<&'a str, CellRef>,
+    continued: Continued<'a>,
+    /// The current row, from 1.
+    row: u32,
+    /// Whether anything hidden has a value.
+    has_content: bool,
+    out: String,
+    /// Length of the XML that was copied or left out.
+    copied: usize,
+}
+
+/// Starts of tags. Some writers put a prefix before all names.
+struct Tags {
+    row: String,
+    row_end: String,
+    cell: String,
+    cell_end: String,
+    sheet_end: String,
+    values: [String; 3],
+}
+
+impl<'a> Sheet<'a> {
+    fn new(xml: &'a str) -> Option<Self> {
+        let (head, _) = xml.split_once("sheetData")?;
+        let prefix = head.rsplit('<').next()?;
+        let start = |name: &str| format!("<{prefix}{name}");
+        let end = |name: &str| format!("</{prefix}{name}>");
+        let [column, merge] = ["col", "mergeCell"].map(start);
+        let hidden_columns = head
+            .split(&column)
+            .take(limits::TABLE_COLUMNS)
+            .filter_map(|rest| {
+                let tag = rest.split('>').next()?;
+                let column = |name| attribute(tag, name)?.parse::<u32>().ok()?.checked_sub(1);
+                let columns = column("min")?..=column("max")?;
+                is_hidden(tag).then_some(columns)
+            });
+        let merged = xml.split(&merge).skip(1).filter_map(|rest| {
+            let (first, last) = attribute(rest, "ref")?.split_once(':')?;
+            Some((first, CellRef::parse(last)?))
+        });
+        Some(Self {
+            xml,
+            columns: Columns::new(&hidden_columns.collect::<Vec<_>>()),
+            merged: merged.collect(),
+            tags: Tags {
+                row: start("row"),
+                row_end: end("row"),
+                cell: start("c "),
+                cell_end: end("c"),
+                sheet_end: end("sheetData"),
+                values: ["v>", "v ", "is>"].map(start),
+            },
+            continued: Continued::default(),
+            row: 0,
+            has_content: false,
+            out: String::new(),
+            copied: 0,
+        })
+    }
+
+    fn copy_to(&mut self, at: usize) {
+        self.out.push_str(&self.xml[self.copied..at]);
+        self.copied = at;
+    }
+
+    fn read_tag(&mut self, at: usize) -> Option<()> {
+        let rest = &self.xml[at..];
+        let is_end = rest.starts_with(&self.tags.sheet_end);
+        let after = rest.strip_prefix(self.tags.row.as_str());
         let is_row = after.is_some_and(|after| after.starts_with([' ', '/', '>']));
-        if !is_row && !is_end && !rest.starts_with(&cell_start) {
-            continue;
+        if !is_row && !is_end && !rest.starts_with(&self.tags.cell) {
+            return Some(());
         }
         let tag = &rest[..rest.find('>')? + 1];
         let place = attribute(tag, "r").unwrap_or_default();
         if is_row || is_end {
-            let next = row.saturating_add(1);
-            row = place.parse().unwrap_or(next);
-            if (is_end || row > next) && !continued.0.is_empty() {
-                // Rows that are not stored are visible.
-                out.push_str(&xml[copied..at]);
-                out.push_str(&format!("{row_start} r=\"{next}\">"));
-                continued.write(next, &mut out);
-                out.push_str(&row_end);
-                copied = at;
-            }
+            self.begin_row(at, place, is_end);
             if is_row && is_hidden(tag) {
-                let hidden = element(rest, tag, &row_end)?;
-                has_content |= has_value(hidden);
-                for (at, _) in hidden.match_indices(&cell_start) {
-                    let rest = &hidden[at..];
-                    let tag = &rest[..rest.find('>')? + 1];
-                    let place = attribute(tag, "r").unwrap_or_default();
-                    if let Some(last) = merged.get(place).filter(|last| last.row >= row)
-                        && let Some(column) = columns.first_visible(CellRef::parse(place)?.col, last.col)
-                    {
-                        let xml = element(rest, tag, &cell_end)?;
-                        let (column, last_row) = (column, last.row);
-                        continued.0.push(ContinuedCell {
-                            xml,
-                            place,
-                            column,
-                            last_row,
-                        });
-                    }
-                }
-                out.push_str(&xml[copied..at]);
-                copied = at + hidden.len();
-            } else if is_row && !continued.0.is_empty() {
-                out.push_str(&xml[copied..at]);
-                let is_empty = tag.ends_with("/>");
-                out.push_str(tag.trim_end_matches("/>").trim_end_matches('>'));
-                out.push('>');
-                continued.write(row, &mut out);
-                out.push_str(if is_empty { &row_end } else { "" });
-                copied = at + tag.len();
+                self.remove_row(at, tag)?;
+            } else if is_row && !self.continued.0.is_empty() {
+                self.continue_cells(at, tag);
             }
         } else if let Some(cell) = CellRef::parse(place)
-            && columns.first_visible(cell.col, cell.col).is_none()
+            && self.columns.first_visible(cell.col, cell.col).is_none()
         {
-            out.push_str(&xml[copied..at]);
-            // A merged cell is visible if one of its columns is.
-            let last = merged.get(place).map_or(cell.col, |last| last.col);
-            if let Some(col) = columns.first_visible(cell.col, last) {
-                out.push_str(&moved(tag, place, CellRef { col, ..cell }));
-                copied = at + tag.len();
-            } else {
-                let hidden = element(rest, tag, &cell_end)?;
-                has_content |= has_value(hidden);
-                copied = at + hidden.len();
-            }
+            self.remove_cell(at, tag, (place, cell))?;
+        }
+        Some(())
+    }
+
+    /// Begins the next row, or the end of the sheet. Rows that are not stored are visible.
+    fn begin_row(&mut self, at: usize, place: &str, is_end: bool) {
+        let next = self.row.saturating_add(1);
+        self.row = place.parse().unwrap_or(next);
+        if (is_end || self.row > next) && !self.continued.0.is_empty() {
+            self.copy_to(at);
+            self.out.push_str(&format!("{} r=\"{next}\">", self.tags.row));
+            self.continued.write(next, &mut self.out);
+            self.out.push_str(&self.tags.row_end);
         }
     }
-    out.push_str(&xml[copied..]);
-    has_content.then_some(out)
+
+    /// Leaves a row out. Its merged cells may continue below.
+    fn remove_row(&mut self, at: usize, tag: &str) -> Option<()> {
+        let hidden = element(&self.xml[at..], tag, &self.tags.row_end)?;
+        self.has_content |= self.has_value(hidden);
+        for (at, _) in hidden.match_indices(&self.tags.cell) {
+            let rest = &hidden[at..];
+            let tag = &rest[..rest.find('>')? + 1];
+            let place = attribute(tag, "r").unwrap_or_default();
+            if let Some(last) = self.merged.get(place).filter(|last| last.row >= self.row)
+                && let Some(column) = self.columns.first_visible(CellRef::parse(place)?.col, last.col)
+            {
+                self.continued.0.push(ContinuedCell {
+                    xml: element(rest, tag, &self.tags.cell_end)?,
+                    place,
+                    column,
+                    last_row: last.row,
+                });
+            }
+        }
+        self.copy_to(at);
+        self.copied += hidden.len();
+        Some(())
+    }
+
+    /// Copies the start of a row, and the merged cells that continue in it.
+    fn continue_cells(&mut self, at: usize, tag: &str) {
+        self.copy_to(at);
+        let is_empty = tag.ends_with("/>");
+        self.out
+            .push_str(tag.trim_end_matches("/>").trim_end_matches('>'));
+        self.out.push('>');
+        self.continued.write(self.row, &mut self.out);
+        self.out.push_str(if is_empty { &self.tags.row_end } else { "" });
+        self.copied += tag.len();
+    }
+
+    /// Leaves out a cell of a hidden column. A merged cell is visible if one of its columns is.
+    fn remove_cell(&mut self, at: usize, tag: &str, (place, cell): (&str, CellRef)) -> Option<()> {
+        self.copy_to(at);
+        let last = self.merged.get(place).map_or(cell.col, |last| last.col);
+        if let Some(col) = self.columns.first_visible(cell.col, last) {
+            self.out.push_str(&moved(tag, place, CellRef { col, ..cell }));
+            self.copied += tag.len();
+        } else {
+            let hidden = element(&self.xml[at..], tag, &self.tags.cell_end)?;
+            self.has_content |= self.has_value(hidden);
+            self.copied += hidden.len();
+        }
+        Some(())
+    }
+
+    fn has_value(&self, xml: &str) -> bool {
+        self.tags.values.iter().any(|value| xml.contains(value))
+    }
 }
 
 /// Which columns of a sheet are visible.

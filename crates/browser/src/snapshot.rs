@@ -101,7 +101,7 @@ impl Snapshot {
             elements: Vec::new(),
         };
         let mut lines = Vec::new();
-        builder.frame(0, &mut lines, 0);
+        builder.frame(0, 0, &mut lines);
         let mut text = String::new();
         let mut omitted = 0;
         for one in &lines {
@@ -126,81 +126,94 @@ struct SnapshotBuilder<'a> {
     elements: Vec<SnapshotElement>,
 }
 
+/// Where a node is.
+#[derive(Clone, Copy)]
+struct Position<'a> {
+    /// Index of its frame.
+    frame: usize,
+    /// The name that an element above it already shows.
+    covered: &'a str,
+    depth: usize,
+}
+
+impl<'a> Position<'a> {
+    fn below(self) -> Self {
+        Self {
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+
+    fn covered_by(self, covered: &'a str) -> Self {
+        Self { covered, ..self }
+    }
+}
+
 impl SnapshotBuilder<'_> {
-    fn frame(&mut self, frame: usize, into: &mut Vec<SnapshotLine>, depth: usize) {
+    fn frame(&mut self, frame: usize, depth: usize, into: &mut Vec<SnapshotLine>) {
         let Some(FrameTree { tree, .. }) = self.frames.get(frame) else {
             return;
         };
         if let Some(root) = tree.root() {
-            self.node(frame, root, "", into, depth);
+            let position = Position {
+                frame,
+                covered: "",
+                depth,
+            };
+            self.node(root, position, into);
         }
     }
 
-    /// Appends the lines of a node. `covered` is the name that an ancestor already shows.
-    fn node(
-        &mut self,
-        frame: usize,
-        node: &AxNode,
-        covered: &str,
-        into: &mut Vec<SnapshotLine>,
-        depth: usize,
-    ) {
-        if depth > limits::SNAPSHOT_DEPTH {
+    /// Appends the lines of a node.
+    fn node(&mut self, node: &AxNode, position: Position<'_>, into: &mut Vec<SnapshotLine>) {
+        if position.depth > limits::SNAPSHOT_DEPTH {
             return;
         }
-        let is_clickable = node
-            .backend
-            .is_some_and(|number| self.frames[frame].clickable.contains(&number));
+        let clickable = &self.frames[position.frame].clickable;
+        let is_clickable = node.backend.is_some_and(|number| clickable.contains(&number));
         if is_clickable && !node.takes_input() {
-            return self.clickable(frame, node, into, depth);
+            return self.clickable(node, position, into);
         }
         match node.role() {
             "InlineTextBox" => {}
             "LineBreak" => add_text(into, " "),
             role if node.ignored || INLINE.contains(&role) => {
-                self.children(frame, node, covered, into, depth);
+                self.children(node, position, into);
             }
-            "StaticText" if self.interactive || covered.contains(&one_line(&node.name())) => {}
+            "StaticText" if self.interactive || position.covered.contains(&one_line(&node.name())) => {}
             "StaticText" => add_text(into, &node.name()),
-            _ if self.is_transparent(frame, node) => {
+            _ if self.is_transparent(node, position.frame) => {
                 let before = into.len();
                 let mut inside = Vec::new();
-                self.children(frame, node, covered, &mut inside, depth);
+                self.children(node, position, &mut inside);
                 into.append(&mut inside);
                 // Block boundary: the next text starts a new line.
                 if into.len() > before {
                     into.push(boundary());
                 }
             }
-            _ => self.element(frame, node, covered, into, depth),
+            _ => self.element(node, position, into),
         }
     }
 
     /// Returns whether a node has no line of its own, only its children.
-    fn is_transparent(&self, frame: usize, node: &AxNode) -> bool {
+    fn is_transparent(&self, node: &AxNode, frame: usize) -> bool {
         let role = node.role();
         if takes_input(node) {
             return false;
         }
         let is_plain =
             PLAIN.contains(&role) && (role.ends_with("WebArea") || one_line(&node.name()).is_empty());
-        is_plain || (self.interactive && self.child_frame(frame, node).is_none())
+        is_plain || (self.interactive && self.child_frame(node, frame).is_none())
     }
 
     /// Returns the frame that a frame element contains.
-    fn child_frame(&self, frame: usize, node: &AxNode) -> Option<usize> {
+    fn child_frame(&self, node: &AxNode, frame: usize) -> Option<usize> {
         self.child_frames.get(&(frame, node.backend?)).copied()
     }
 
     /// Appends the line of an element, with its children, unless there is nothing to show.
-    fn element(
-        &mut self,
-        frame: usize,
-        node: &AxNode,
-        covered: &str,
-        into: &mut Vec<SnapshotLine>,
-        depth: usize,
-    ) {
+    fn element(&mut self, node: &AxNode, position: Position<'_>, into: &mut Vec<SnapshotLine>) {
         let role = node.role();
         let name = one_line(&node.name());
         let mut value = node
@@ -212,15 +225,18 @@ impl SnapshotBuilder<'_> {
         let reference = node
             .backend
             .filter(|_| is_referenced)
-            .and_then(|number| self.add_reference(role, &name, value.clone(), frame, number));
+            .and_then(|number| self.add_reference(role, &name, value.clone(), (position.frame, number)));
         let mut children = Vec::new();
-        match self.child_frame(frame, node) {
-            Some(child_frame) => self.frame(child_frame, &mut children, depth + 1),
+        match self.child_frame(node, position.frame) {
+            Some(child_frame) => self.frame(child_frame, position.depth + 1, &mut children),
             // The text inside a field is its value.
             None if value.is_some() && matches!(role, "textbox" | "searchbox" | "spinbutton") => {}
             None => {
-                let covered = if name.is_empty() { covered } else { &name };
-                self.children(frame, node, covered, &mut children, depth);
+                let position = match name.is_empty() {
+                    true => position,
+                    false => position.covered_by(&name),
+                };
+                self.children(node, position, &mut children);
             }
         }
         children.retain(|child| !child.is_boundary() && !child.is_empty());
@@ -241,17 +257,17 @@ impl SnapshotBuilder<'_> {
     }
 
     /// Appends a clickable element without a meaningful role; its text is its name.
-    fn clickable(&mut self, frame: usize, node: &AxNode, into: &mut Vec<SnapshotLine>, depth: usize) {
+    fn clickable(&mut self, node: &AxNode, position: Position<'_>, into: &mut Vec<SnapshotLine>) {
         let mut name = node.name();
         if name.is_empty() {
-            self.text_of(frame, node, &mut name, depth);
+            self.text_of(node, position, &mut name);
         }
         let name = one_line(&name);
         let reference = node
             .backend
-            .and_then(|number| self.add_reference("clickable", &name, None, frame, number));
+            .and_then(|number| self.add_reference("clickable", &name, None, (position.frame, number)));
         let mut children = Vec::new();
-        self.children(frame, node, &name, &mut children, depth);
+        self.children(node, position.covered_by(&name), &mut children);
         children.retain(|child| !child.is_boundary() && !child.is_text());
         into.push(SnapshotLine {
             role: "clickable".to_owned(),
@@ -264,16 +280,16 @@ impl SnapshotBuilder<'_> {
     }
 
     /// Appends the text below a node.
-    fn text_of(&self, frame: usize, node: &AxNode, to: &mut String, depth: usize) {
-        if depth > limits::SNAPSHOT_DEPTH || to.len() > limits::SNAPSHOT_NAME_CHARS {
+    fn text_of(&self, node: &AxNode, position: Position<'_>, to: &mut String) {
+        if position.depth > limits::SNAPSHOT_DEPTH || to.len() > limits::SNAPSHOT_NAME_CHARS {
             return;
         }
         if node.role() == "StaticText" {
             to.push_str(&node.name());
             return;
         }
-        for child in self.frames[frame].tree.children(node) {
-            self.text_of(frame, child, to, depth + 1);
+        for child in self.frames[position.frame].tree.children(node) {
+            self.text_of(child, position.below(), to);
         }
         if !node.ignored && !INLINE.contains(&node.role()) {
             to.push(' ');
@@ -286,8 +302,7 @@ impl SnapshotBuilder<'_> {
         role: &str,
         name: &str,
         value: Option<String>,
-        frame: usize,
-        node: i64,
+        (frame, node): (usize, i64),
     ) -> Option<usize> {
         if self.elements.len() >= limits::SNAPSHOT_ELEMENTS {
             return None;
@@ -302,17 +317,10 @@ impl SnapshotBuilder<'_> {
         Some(self.elements.len())
     }
 
-    fn children(
-        &mut self,
-        frame: usize,
-        node: &AxNode,
-        covered: &str,
-        into: &mut Vec<SnapshotLine>,
-        depth: usize,
-    ) {
+    fn children(&mut self, node: &AxNode, position: Position<'_>, into: &mut Vec<SnapshotLine>) {
         let frames = self.frames;
-        for child in frames[frame].tree.children(node) {
-            self.node(frame, child, covered, into, depth + 1);
+        for child in frames[position.frame].tree.children(node) {
+            self.node(child, position.below(), into);
         }
     }
 }

@@ -3,14 +3,17 @@
 
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::commit::Owner;
 use crate::error::StoreError;
 use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
 use crate::limits;
 use crate::postgres::Postgres;
+use crate::postgres::client::Client;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
+use crate::postgres::transaction::Transaction;
 use crate::prepared::json_text;
 use crate::rows::{due_work, lease, parse_progress};
 use crate::sql::leases::fail;
@@ -67,79 +70,27 @@ impl Leases for Postgres {
             return Ok(Vec::new());
         }
         let connection = self.pool.connection().await?;
-        let look = query(LOOK)
-            .bind_all(params![
-                self.node,
-                now,
-                limits::NODE_LEASE_MS,
-                limits::SHARE_GRACE_MS
-            ])
-            .fetch_one(&connection)
-            .await?;
-        let share = look.count("shards")?.div_ceil(look.count("nodes")?.max(1));
-        let of_share = share
-            .saturating_sub(look.count("own")?)
-            .max(look.count("overdue")?);
-        let wanted = of_share.min(look.count("free")?).min(u64::from(room.limit));
+        let wanted = self.wanted_shards(&connection, now, room.limit).await?;
         if wanted == 0 {
             return Ok(Vec::new());
         }
-        let rows = query(TEAMS_WITH_FREE_SHARDS)
-            .bind(now)
-            .fetch_all(&connection)
-            .await?;
+        let teams = teams_with_free_shards(&connection, now).await?;
         drop(connection);
-        let teams: Result<Vec<TeamId>, StoreError> =
-            rows.iter().map(|row| row.id("id").map(TeamId)).collect();
         let room = LeaseRoom {
-            limit: u32::try_from(wanted).unwrap_or(room.limit),
+            limit: wanted,
             ..room.clone()
         };
-        let (teams, shares): (Vec<_>, Vec<_>) = room
-            .shares(&teams?)
-            .into_iter()
-            .map(|(team, share)| (team.0, share))
-            .unzip();
-        if teams.is_empty() {
+        let shares = room.shares(&teams);
+        if shares.is_empty() {
             return Ok(Vec::new());
         }
         let node = self.node;
-        let (leases, damaged) = self.write(now, move |transaction, now| {
-            Box::pin(async move {
+        let (leases, damaged) = self
+            .write(now, move |transaction, now| {
                 let until = Timestamp(now.0.saturating_add(lease_ms));
-                let taken = query(
-                    "UPDATE harvestman.shard SET node = $1, epoch = epoch + 1, lease_until = $2
-                     FROM unnest($4, $5) AS share (team, size)
-                     CROSS JOIN LATERAL (SELECT job_id AS id, no AS number
-                        FROM harvestman.job JOIN harvestman.shard ON shard.job_id = job.id
-                        WHERE team_id = share.team AND status = 'scraping' AND kind <> 'scrape'
-                            AND active AND lease_until <= $3
-                        ORDER BY job.id LIMIT share.size FOR NO KEY UPDATE OF shard SKIP LOCKED) AS free
-                     JOIN harvestman.job ON job.id = free.id
-                     WHERE shard.job_id = free.id AND shard.no = free.number
-                     RETURNING job.id, no, epoch, team_id, key_id, kind, url, request, base, page_limit, created_at",
-                )
-                .bind_all(params![node, until, now, teams, shares])
-                .fetch_all(transaction)
-                .await?;
-                let (mut leases, mut damaged) = (Vec::with_capacity(taken.len()), Vec::new());
-                for row in &taken {
-                    let job = JobId(row.id("id")?);
-                    let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
-                    let epoch = row.count("epoch")?;
-                    match lease(row, job, (shard, epoch), until) {
-                        Ok(lease) => leases.push(lease),
-                        Err(error) => {
-                            tracing::error!(job.id = %job, %error, "a stored job is damaged");
-                            damaged.push(Owner { job, shard, epoch });
-                        }
-                    }
-                }
-                leases.sort_by_key(|lease| (lease.job, lease.shard));
-                Ok((leases, damaged))
+                Box::pin(take_shards(transaction, node, shares, (now, until)))
             })
-        })
-        .await?;
+            .await?;
         // Not in the same transaction, which has locked their shards before their jobs.
         for owner in damaged {
             if let Err(error) = self
@@ -180,4 +131,70 @@ impl Leases for Postgres {
         })
         .await
     }
+}
+
+impl Postgres {
+    /// Returns how many shards this node may lease now, at most `limit`.
+    async fn wanted_shards(&self, client: &Client, now: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        let look = query(LOOK)
+            .bind_all(params![
+                self.node,
+                now,
+                limits::NODE_LEASE_MS,
+                limits::SHARE_GRACE_MS
+            ])
+            .fetch_one(client)
+            .await?;
+        let share = look.count("shards")?.div_ceil(look.count("nodes")?.max(1));
+        let of_share = share
+            .saturating_sub(look.count("own")?)
+            .max(look.count("overdue")?);
+        let wanted = of_share.min(look.count("free")?);
+        Ok(u32::try_from(wanted).map_or(limit, |wanted| wanted.min(limit)))
+    }
+}
+
+async fn teams_with_free_shards(client: &Client, now: Timestamp) -> Result<Vec<TeamId>, StoreError> {
+    let rows = query(TEAMS_WITH_FREE_SHARDS).bind(now).fetch_all(client).await?;
+    rows.iter().map(|row| row.id("id").map(TeamId)).collect()
+}
+
+/// Leases free shards, as many of each team as its share. Returns the leases, and the owners of damaged jobs.
+async fn take_shards(
+    transaction: &Transaction,
+    node: Uuid,
+    shares: Vec<(TeamId, u32)>,
+    (now, until): (Timestamp, Timestamp),
+) -> Result<(Vec<Lease>, Vec<Owner>), StoreError> {
+    let (teams, sizes): (Vec<_>, Vec<_>) = shares.into_iter().map(|(team, size)| (team.0, size)).unzip();
+    let taken = query(
+        "UPDATE harvestman.shard SET node = $1, epoch = epoch + 1, lease_until = $2
+         FROM unnest($4, $5) AS share (team, size)
+         CROSS JOIN LATERAL (SELECT job_id AS id, no AS number
+            FROM harvestman.job JOIN harvestman.shard ON shard.job_id = job.id
+            WHERE team_id = share.team AND status = 'scraping' AND kind <> 'scrape'
+                AND active AND lease_until <= $3
+            ORDER BY job.id LIMIT share.size FOR NO KEY UPDATE OF shard SKIP LOCKED) AS free
+         JOIN harvestman.job ON job.id = free.id
+         WHERE shard.job_id = free.id AND shard.no = free.number
+         RETURNING job.id, no, epoch, team_id, key_id, kind, url, request, base, page_limit, created_at",
+    )
+    .bind_all(params![node, until, now, teams, sizes])
+    .fetch_all(transaction)
+    .await?;
+    let (mut leases, mut damaged) = (Vec::with_capacity(taken.len()), Vec::new());
+    for row in &taken {
+        let job = JobId(row.id("id")?);
+        let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
+        let epoch = row.count("epoch")?;
+        match lease(row, job, (shard, epoch), until) {
+            Ok(lease) => leases.push(lease),
+            Err(error) => {
+                tracing::error!(job.id = %job, %error, "a stored job is damaged");
+                damaged.push(Owner { job, shard, epoch });
+            }
+        }
+    }
+    leases.sort_by_key(|lease| (lease.job, lease.shard));
+    Ok((leases, damaged))
 }

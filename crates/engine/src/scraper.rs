@@ -409,49 +409,61 @@ impl Scraper {
                 if !has_model {
                     rendered.without_model(&options);
                 }
-                if let Some(fault) = &response.incomplete {
-                    rendered
-                        .document
-                        .warn(&format!("The page is incomplete: {fault}."));
-                }
-                let redactor = options.redact_pii.as_ref().map(Redactor::new);
-                if let Some(redactor) = &redactor {
-                    rendered.redact(redactor);
-                }
-                let metadata = &mut rendered.document.metadata;
-                if response.cached_at.is_some() {
-                    // A cached copy costs as much as one page, however many pages the file has.
-                    rendered.credits = billing::page(&options, 1);
-                    metadata.credits_used = Some(rendered.credits);
-                }
-                metadata.consent_banner = response.consent_banner.or(metadata.consent_banner);
-                metadata.blocked_requests =
-                    (response.blocked_requests > 0).then_some(response.blocked_requests);
-                metadata.cached_at = response.cached_at;
-                metadata.cache_state = cache::cache_state(&options, response.cached_at).map(str::to_owned);
-                Ok(ScrapedPage {
-                    response,
-                    rendered,
-                    captures: PageCaptures::default(),
-                    redactor,
-                })
+                Ok(scraped_page(rendered, response, &options))
             };
-            let converted = match is_small {
-                true => std::panic::catch_unwind(AssertUnwindSafe(convert)).map_err(drop),
-                false => tokio::task::spawn_blocking(convert).await.map_err(drop),
-            };
-            converted.unwrap_or_else(|()| {
-                tracing::error!("converting a page panicked");
-                Err(ApiError::new(
-                    ErrorCode::Unknown,
-                    "cannot convert the page; see the server log",
-                ))
-            })
+            run_conversion(convert, is_small).await
         };
         match timeout_at(deadline, work).await {
             Ok(result) => result.map_err(ScrapeFailure::permanent),
             Err(_) => Err(ScrapeFailure::timeout()),
         }
+    }
+}
+
+/// Runs a conversion in place if it is small, else on a thread for blocking work.
+async fn run_conversion<C>(convert: C, is_small: bool) -> Result<ScrapedPage, ApiError>
+where
+    C: FnOnce() -> Result<ScrapedPage, ApiError> + Send + 'static,
+{
+    let converted = match is_small {
+        true => std::panic::catch_unwind(AssertUnwindSafe(convert)).map_err(drop),
+        false => tokio::task::spawn_blocking(convert).await.map_err(drop),
+    };
+    converted.unwrap_or_else(|()| {
+        tracing::error!("converting a page panicked");
+        Err(ApiError::new(
+            ErrorCode::Unknown,
+            "cannot convert the page; see the server log",
+        ))
+    })
+}
+
+/// Adds what is known of the response to a converted page, and redacts it if the options ask for it.
+fn scraped_page(mut rendered: RenderedPage, response: SiteResponse, options: &ScrapeOptions) -> ScrapedPage {
+    if let Some(fault) = &response.incomplete {
+        rendered
+            .document
+            .warn(&format!("The page is incomplete: {fault}."));
+    }
+    let redactor = options.redact_pii.as_ref().map(Redactor::new);
+    if let Some(redactor) = &redactor {
+        rendered.redact(redactor);
+    }
+    let metadata = &mut rendered.document.metadata;
+    if response.cached_at.is_some() {
+        // A cached copy costs as much as one page, however many pages the file has.
+        rendered.credits = billing::page(options, 1);
+        metadata.credits_used = Some(rendered.credits);
+    }
+    metadata.consent_banner = response.consent_banner.or(metadata.consent_banner);
+    metadata.blocked_requests = (response.blocked_requests > 0).then_some(response.blocked_requests);
+    metadata.cached_at = response.cached_at;
+    metadata.cache_state = cache::cache_state(options, response.cached_at).map(str::to_owned);
+    ScrapedPage {
+        response,
+        rendered,
+        captures: PageCaptures::default(),
+        redactor,
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) async fn run(arguments: &mut Arguments) -> Result<()> {
     ensure!(status["completed"] == pages, "pages are missing: {status}");
     let mut node = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     node.env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
-        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .envs([tools::chromium()])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/bench/job_page.mjs"))
         .args([
             format!("http://{}", server.address()),

@@ -62,7 +62,6 @@ impl Node {
         let network = DatabaseProxy::start(&database).await;
         let listen = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let library = tools::path(FAKETIME).display().to_string();
-        let chromium = tools::path("HARVESTMAN_CHROMIUM").display().to_string();
         let server = TestServer::try_start_with(&[
             ("LD_PRELOAD", &library),
             ("FAKETIME", &format!("{clock_s:+}s")),
@@ -71,7 +70,7 @@ impl Node {
             ("HARVESTMAN_LISTEN", &listen),
             ("HARVESTMAN_NODE_URL", &format!("http://{listen}")),
             ("HARVESTMAN_CLUSTER_SECRET", SECRET),
-            ("HARVESTMAN_CHROMIUM", &chromium),
+            tools::chromium(),
             // The sessions of a dead server count until the server is known to be dead.
             ("HARVESTMAN_MAX_SESSIONS", "16"),
             ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1,1,1,1,1,1"),

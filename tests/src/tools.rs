@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use crate::TestServer;
 
@@ -16,6 +17,14 @@ pub fn path(variable: &str) -> PathBuf {
             "{variable} is not set: run this test with `cargo xtask test`, which installs what it needs"
         ),
     }
+}
+
+/// Returns the setting of a server that uses the browser of the tests. `cargo xtask test` finds the programs that use a
+/// browser by the name of this function.
+pub fn chromium() -> (&'static str, &'static str) {
+    const NAME: &str = "HARVESTMAN_CHROMIUM";
+    static PROGRAM: LazyLock<String> = LazyLock::new(|| path(NAME).display().to_string());
+    (NAME, &PROGRAM)
 }
 
 /// Returns the path of a script in `tests/clients`.

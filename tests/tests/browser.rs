@@ -45,8 +45,7 @@ async fn site() -> RunningSite {
 }
 
 async fn server(settings: &[(&str, &str)]) -> TestServer {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let mut all = vec![("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+    let mut all = vec![tools::chromium()];
     all.extend(settings);
     TestServer::start_with(&all).await
 }

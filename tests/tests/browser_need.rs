@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 const STORY: &str = "<h1>Herons</h1><p>Herons stand still in shallow water and wait for fish to come by.</p>";
 
 async fn server(settings: &[(&str, &str)]) -> TestServer {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let mut all = vec![("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+    let mut all = vec![tools::chromium()];
     all.extend(settings);
     TestServer::start_with(&all).await
 }

@@ -26,9 +26,8 @@ async fn wait_until(server: &TestServer, path: &str, is_so: impl Fn(&Value) -> b
 
 #[tokio::test]
 async fn plain_pages_continue_while_the_browser_is_busy() {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let server = TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
+        tools::chromium(),
         ("HARVESTMAN_MAX_CONCURRENCY", "1"),
         ("HARVESTMAN_MAX_BROWSER_PAGES", "1"),
     ])

@@ -137,10 +137,9 @@ async fn run_sessions(mut client: Command, done: &str) {
         onclick=\"document.querySelector('output').textContent = 'Hello ' + document.querySelector('input').value\"
         >Send</button><output></output><p>A form that greets the person who sends it.</p>";
     let site = Site::new().page("/form", Page::html(form)).serve().await;
-    let [chromium, python] = ["HARVESTMAN_CHROMIUM", "HARVESTMAN_TEST_PYTHON"]
-        .map(|name| tools::path(name).to_str().unwrap().to_owned());
-    let server =
-        TestServer::start_with(&[("HARVESTMAN_CHROMIUM", &chromium), ("HARVESTMAN_PYTHON", &python)]).await;
+    let python = tools::path("HARVESTMAN_TEST_PYTHON");
+    let python = ("HARVESTMAN_PYTHON", python.to_str().unwrap());
+    let server = TestServer::start_with(&[tools::chromium(), python]).await;
     client
         .arg(format!("http://{}", server.address()))
         .args([KEY, &site.url("/form")]);
@@ -360,8 +359,7 @@ async fn the_firecrawl_command_line_works() {
         .page("/form", Page::html(form))
         .serve()
         .await;
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let server = TestServer::start_with(&[tools::chromium()]).await;
     let mut client = javascript("firecrawl_cli.mjs");
     client
         .current_dir(server.data_dir())

@@ -17,7 +17,7 @@ async fn run_script(server: &TestServer, script: &str, arguments: &[&str], done:
     let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     browser
         .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
-        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .envs([tools::chromium()])
         .arg(tools::script(script))
         .arg(server.sign_in_link())
         .args(arguments);
@@ -41,8 +41,7 @@ async fn a_new_user_signs_in_crawls_and_reads_a_page() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_watched_used_and_ended() {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let server = TestServer::start_with(&[tools::chromium()]).await;
     let form = "<!doctype html><title>Form</title><main><h1>Form</h1>
         <form onsubmit=\"event.preventDefault(); document.querySelector('output').textContent =
             'Hello ' + document.querySelector('input').value\">
@@ -107,8 +106,7 @@ async fn hostile_pages_cannot_run_code_in_the_console_or_stop_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_tasks_of_a_new_user_take_few_clicks() {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let server = TestServer::start_with(&[tools::chromium()]).await;
     let loops: Vec<String> = (0..5).map(|number| format!("/loops/{number}")).collect();
     let mut site = Site::new()
         .graph(&[("/", &["/old", "/cups"]), ("/old", &[])])

@@ -22,7 +22,7 @@ async fn a_job_reaches_its_end_despite_failures() {
         .await;
     let mut child = Command::new(tools::path("HARVESTMAN_TEST_NODE"))
         .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
-        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .envs([tools::chromium()])
         .arg(tools::script("console/live.mjs"))
         .arg(server.sign_in_link())
         .args([slow.url("/"), PAGES.to_string()])

@@ -20,7 +20,7 @@ async fn run_script(server: &TestServer, script: &str, arguments: &[&str], done:
     let mut browser = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     browser
         .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
-        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .envs([tools::chromium()])
         .arg(tools::script(script))
         .args([format!("http://{}", server.address()), KEY.to_owned()])
         .args(arguments);
@@ -332,8 +332,7 @@ async fn the_documentation_answers_questions_and_explains_failures() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_can_be_filled_by_keyboard_and_as_json() {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let server = TestServer::start_with(&[tools::chromium()]).await;
     let greet =
         "document.querySelector('#said').textContent = 'Hello ' + document.querySelector('#name').value";
     let html = format!(

@@ -29,8 +29,7 @@ impl Fixture {
             )
             .serve()
             .await;
-        let chromium = tools::path("HARVESTMAN_CHROMIUM");
-        let settings = [("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+        let settings = [tools::chromium()];
         let server = TestServer::start_with(&settings).await;
         let id = server.scrape_id(&json!({ "url": site.url("/") })).await;
         let path = format!("/v2/scrape/{id}/interact");

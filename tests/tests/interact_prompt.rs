@@ -52,8 +52,7 @@ impl Fixture {
             .page("/trap", Page::html("<!doctype html><title>Trap</title>"))
             .serve()
             .await;
-        let chromium = tools::path("HARVESTMAN_CHROMIUM");
-        let mut settings = vec![("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+        let mut settings = vec![tools::chromium()];
         let url = model.map(Model::url);
         if let Some(url) = &url {
             settings.extend([

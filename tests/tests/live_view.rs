@@ -33,13 +33,8 @@ async fn site() -> RunningSite {
 }
 
 async fn server() -> TestServer {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let python = tools::path("HARVESTMAN_TEST_PYTHON");
-    TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-        ("HARVESTMAN_PYTHON", python.to_str().unwrap()),
-    ])
-    .await
+    TestServer::start_with(&[tools::chromium(), ("HARVESTMAN_PYTHON", python.to_str().unwrap())]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +43,7 @@ async fn a_session_can_be_watched_and_controlled_from_outside() {
     let mut script = Command::new(tools::path("HARVESTMAN_TEST_NODE"));
     script
         .env("NODE_PATH", tools::path("HARVESTMAN_TEST_JAVASCRIPT"))
-        .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+        .envs([tools::chromium()])
         .arg(tools::script("live_view.mjs"))
         .args([
             &format!("http://{}", server.address()),

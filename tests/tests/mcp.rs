@@ -37,13 +37,9 @@ async fn the_python_client_calls_every_tool() {
         .page("/never", Page::html("late").delay(Duration::from_secs(600)))
         .serve()
         .await;
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
     let packages = tools::path("HARVESTMAN_TEST_JAVASCRIPT").join("node_modules");
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-        ("NODE_PATH", packages.to_str().unwrap()),
-    ])
-    .await;
+    let server =
+        TestServer::start_with(&[tools::chromium(), ("NODE_PATH", packages.to_str().unwrap())]).await;
     let mut client = Command::new(tools::path("HARVESTMAN_TEST_PYTHON"));
     client
         .arg(tools::script("python_mcp.py"))

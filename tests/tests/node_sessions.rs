@@ -33,8 +33,7 @@ async fn site() -> RunningSite {
 }
 
 async fn servers(database: &TestDatabase) -> [TestServer; 2] {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let settings = [("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())];
+    let settings = [tools::chromium()];
     [node(database, &settings).await, node(database, &settings).await]
 }
 
@@ -69,11 +68,8 @@ async fn status_of(server: &TestServer, id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cancelled_page_that_waits_for_its_host_frees_the_browser_on_postgresql() {
-    let (database, chromium) = (TestDatabase::create().await, tools::path("HARVESTMAN_CHROMIUM"));
-    let settings = [
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-        ("HARVESTMAN_MAX_BROWSER_PAGES", "1"),
-    ];
+    let database = TestDatabase::create().await;
+    let settings = [tools::chromium(), ("HARVESTMAN_MAX_BROWSER_PAGES", "1")];
     let server = node(&database, &settings).await;
     let app = "<!doctype html><title>App</title><div id=root></div><script src=/app.js></script>";
     let slow = Site::new()

@@ -384,11 +384,7 @@ async fn the_browser_uses_the_proxy_of_each_page() {
         socks.address(),
         closed()
     );
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let settings = [
-        ("HARVESTMAN_PROXY", pools.as_str()),
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-    ];
+    let settings = [("HARVESTMAN_PROXY", pools.as_str()), tools::chromium()];
     let server = TestServer::start_with(&settings).await;
     for (country, proxy) in [("DE", &http), ("FR", &socks)] {
         let mut request = request(&site.url("/"), country);
@@ -417,12 +413,7 @@ async fn a_browser_session_uses_the_proxy_of_its_location() {
     let site = Site::new().graph(&[("/", &[])]).serve().await;
     let (german, french) = (TestProxy::http(None), TestProxy::http(None));
     let pools = format!("@DE=http://{};@FR=http://{}", german.address(), french.address());
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_PROXY", &pools),
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-    ])
-    .await;
+    let server = TestServer::start_with(&[("HARVESTMAN_PROXY", &pools), tools::chromium()]).await;
     let open = format!("agent-browser open {}", site.url("/"));
     // The second session starts with the spare browser of the first one.
     for (country, used, other) in [("DE", &german, &french), ("FR", &french, &german)] {

@@ -181,9 +181,8 @@ async fn the_browser_leaves_no_trace_of_a_page() {
          document.cookie = '{CANARY}=1'; said.textContent = '{CANARY} by script'</script>"
     );
     let site = Site::new().page(&path(0), Page::html(script)).serve().await;
-    let chromium = tools::path("HARVESTMAN_CHROMIUM").display().to_string();
     let mut settings = SETTINGS.to_vec();
-    settings.push(("HARVESTMAN_CHROMIUM", &chromium));
+    settings.push(tools::chromium());
     let mut server = TestServer::start_with(&settings).await;
     let request = json!({
         "url": site.url(&path(0)), "zeroDataRetention": true, "formats": ["markdown", "screenshot"],

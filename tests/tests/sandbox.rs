@@ -277,7 +277,7 @@ fn the_documentation_lists_every_probe() {
 async fn server(allowed: &str) -> TestServer {
     let path = |name: &str| tools::path(name).into_os_string().into_string().unwrap();
     TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
+        tools::chromium(),
         ("HARVESTMAN_PYTHON", &path("HARVESTMAN_TEST_PYTHON")),
         ("HARVESTMAN_ALLOW_PRIVATE_HOSTS", allowed),
         ("HARVESTMAN_MAX_SESSIONS", "4"),
@@ -296,7 +296,7 @@ async fn code_needs_only_its_own_language() {
         ("off", "off", [false, false]),
     ] {
         let server = TestServer::start_with(&[
-            ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
+            tools::chromium(),
             ("HARVESTMAN_NODE", node),
             ("HARVESTMAN_PYTHON", python),
         ])
@@ -322,12 +322,8 @@ async fn an_old_node_is_refused_with_its_version() {
     let node = folder.path().join("node");
     fs::write(&node, "#!/bin/sh\necho v18.20.4\n").unwrap();
     fs::set_permissions(&node, Permissions::from_mode(0o755)).unwrap();
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-        ("HARVESTMAN_NODE", node.to_str().unwrap()),
-    ])
-    .await;
+    let server =
+        TestServer::start_with(&[tools::chromium(), ("HARVESTMAN_NODE", node.to_str().unwrap())]).await;
     let request = json!({"code": "await page.title()", "language": "node"});
     let path = format!("/v2/browser/{}/execute", open(&server).await);
     let response = server.post(&path, &request).await;

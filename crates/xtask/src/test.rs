@@ -171,7 +171,7 @@ impl Suite {
         let mut runs = Vec::new();
         for browser in std::iter::once(first).chain(others.iter().map(Some)) {
             for program in &self.programs {
-                let uses_browser = program.target.reads(CHROMIUM);
+                let uses_browser = program.target.uses_browser();
                 if browser == first || uses_browser && !program.target.is_one_of(OF_CLIENTS) {
                     runs.push(self.run_of(program, browser.filter(|_| uses_browser)));
                 }
@@ -301,7 +301,7 @@ impl Environment {
                 .iter()
                 .map(|cluster| (POSTGRES, PathBuf::from(cluster.url()))),
         );
-        let browsers = match reads(CHROMIUM) {
+        let browsers = match targets.iter().any(Target::uses_browser) || scripts.sources.mention(CHROMIUM) {
             true => {
                 tools.bubblewrap()?;
                 tools.chromiums(project)?

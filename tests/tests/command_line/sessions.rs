@@ -14,8 +14,7 @@ async fn a_session_is_opened_used_extended_and_closed() {
         .page("/save", Page::new("text/csv", "name,legs\n"))
         .serve()
         .await;
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let server = TestServer::start_with(&[("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap())]).await;
+    let server = TestServer::start_with(&[tools::chromium()]).await;
     let file = server.data_dir().join("legs.csv");
     std::fs::write(&file, "name,legs\nspider,8\n").unwrap();
 

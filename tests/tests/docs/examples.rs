@@ -181,7 +181,7 @@ fn with_real_values(code: &str, server: &TestServer, site: &RunningSite, folder:
 async fn start() -> TestServer {
     let path = |name: &str| tools::path(name).into_os_string().into_string().unwrap();
     TestServer::start_with(&[
-        ("HARVESTMAN_CHROMIUM", &path("HARVESTMAN_CHROMIUM")),
+        tools::chromium(),
         ("HARVESTMAN_PYTHON", &path("HARVESTMAN_TEST_PYTHON")),
     ])
     .await
@@ -230,7 +230,7 @@ async fn every_shell_command_succeeds() {
             .env("ROOT", root())
             .env("HOME", work.path())
             .env("HARVESTMAN_DATA_DIR", server.data_dir().join("data"))
-            .env("HARVESTMAN_CHROMIUM", tools::path("HARVESTMAN_CHROMIUM"))
+            .envs([tools::chromium()])
             .stdin(std::process::Stdio::null());
         failures.extend(
             failure(bash)

@@ -36,11 +36,7 @@ pub(crate) async fn site() -> RunningSite {
 }
 
 pub(crate) async fn server(settings: &[(&str, &str)]) -> TestServer {
-    let chromium = tools::path("HARVESTMAN_CHROMIUM");
-    let mut all = vec![
-        ("HARVESTMAN_CHROMIUM", chromium.to_str().unwrap()),
-        ("HARVESTMAN_MAX_SESSIONS", "4"),
-    ];
+    let mut all = vec![tools::chromium(), ("HARVESTMAN_MAX_SESSIONS", "4")];
     all.extend(settings);
     TestServer::start_with(&all).await
 }

@@ -10,6 +10,7 @@ use std::{
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+use super::CHROMIUM;
 use crate::{fingerprint::files_under, project::Project, run};
 
 /// The package of these tasks, which is built alone, as when cargo started it.
@@ -102,6 +103,13 @@ impl Target {
     /// Returns whether the program uses the crate that starts the server.
     pub(super) fn starts_server(&self) -> bool {
         self.reads("harvestman_tests")
+    }
+
+    /// Returns whether the program uses the browser that the tests are given.
+    pub(super) fn uses_browser(&self) -> bool {
+        [CHROMIUM, "tools::chromium()"]
+            .iter()
+            .any(|text| self.reads(text))
     }
 
     /// Returns whether this is an integration test with one of these names.

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, kill_process};
+use anyhow::Result;
 use tokio::time::sleep;
 
 use crate::cluster::Cluster;
@@ -78,11 +77,9 @@ impl Fault {
                 node.server.restart().await;
             }
             Kind::Freeze => {
-                let pid = i32::try_from(node.server.pid()).ok().and_then(Pid::from_raw);
-                let pid = pid.context("a process has a positive id")?;
-                kill_process(pid, Signal::STOP)?;
+                node.server.freeze();
                 sleep(self.length).await;
-                kill_process(pid, Signal::CONT)?;
+                node.server.thaw();
             }
             Kind::Cut => {
                 node.network.cut();

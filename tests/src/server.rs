@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use bytes::Bytes;
 use http::Method;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
 
 use crate::client::{self, HttpResponse};
@@ -103,6 +103,25 @@ impl TestServer {
     /// Returns its data folder.
     pub fn data_dir(&self) -> &Path {
         &self.folder.path
+    }
+
+    /// Stops its process as it is, until [`TestServer::thaw`]. Returns when none of its threads runs any more, which a
+    /// busy machine delays.
+    ///
+    /// # Panics
+    /// If it has ended.
+    pub fn freeze(&self) {
+        let pid = Pid::from_child(&self.process.child);
+        kill_process(pid, Signal::STOP).expect("the process is ours");
+        waitid(WaitId::Pid(pid), WaitIdOptions::STOPPED).expect("the process is ours");
+    }
+
+    /// Lets its process run again.
+    ///
+    /// # Panics
+    /// If it has ended.
+    pub fn thaw(&self) {
+        kill_process(Pid::from_child(&self.process.child), Signal::CONT).expect("the process is ours");
     }
 
     /// Kills the process, as `kill -9` does.

@@ -16,7 +16,6 @@ use harvestman_tests::{
     AUTHORIZATION, JSON, Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, new_job, tools,
 };
 use http::Method;
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -290,10 +289,9 @@ async fn a_session_whose_server_is_frozen_or_dead_is_answered_on_postgresql() {
     let opened = owner.post("/v2/browser", &json!({})).await.ok();
     let id = opened["id"].as_str().unwrap().to_owned();
     let mut cdp = socket(&owner, opened["cdpUrl"].as_str().unwrap()).await;
-    let pid = Pid::from_raw(i32::try_from(owner.pid()).unwrap()).unwrap();
-    kill_process(pid, Signal::STOP).unwrap();
+    owner.freeze();
     assert!(until_ended(&id).await > 0);
-    kill_process(pid, Signal::CONT).unwrap();
+    owner.thaw();
     let execute = format!("/v2/browser/{id}/execute");
     assert_eq!(owner.post(&execute, &code).await.status, 410);
     assert_eq!(status_of(&owner, &id).await["status"], "destroyed");

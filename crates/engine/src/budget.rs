@@ -194,8 +194,7 @@ impl Budget {
     }
 
     /// Counts credits as spent. If `uncommitted_of` is a job, they stay in use until that job commits them.
-    fn charge(&self, team: TeamId, credits: u32, uncommitted_of: Option<JobId>) {
-        let credits = u64::from(credits);
+    fn charge(&self, team: TeamId, credits: u64, uncommitted_of: Option<JobId>) {
         if let Some(account) = self.accounts.lock().get_mut(&team) {
             account.spent += credits;
             account.updated_at = Instant::now();
@@ -209,7 +208,12 @@ impl Budget {
 
     /// Counts credits that a job spends without a reservation. They are in use until the job commits them or ends.
     pub(crate) fn spend(&self, team: TeamId, job: JobId, credits: u32) {
-        self.charge(team, credits, Some(job));
+        self.charge(team, credits.into(), Some(job));
+    }
+
+    /// Counts credits that the store counts as spent already.
+    pub(crate) fn spend_committed(&self, team: TeamId, credits: u64) {
+        self.charge(team, credits, None);
     }
 
     /// Uses up the units of credits that the job has committed: the store now counts them as spent.
@@ -285,14 +289,14 @@ impl CreditReservation {
     /// or ends.
     pub(crate) fn spend(self, job: JobId, credits: u32) {
         if let Some((budget, team)) = &self.0 {
-            budget.charge(*team, credits, Some(job));
+            budget.spend(*team, job, credits);
         }
     }
 
     /// Replaces the reservation with credits that the store counts as spent already.
     pub(crate) fn spend_committed(self, credits: u32) {
         if let Some((budget, team)) = &self.0 {
-            budget.charge(*team, credits, None);
+            budget.spend_committed(*team, credits.into());
         }
     }
 }

@@ -156,7 +156,7 @@ async fn a_shutdown_ends_all_sessions() {
 
 #[tokio::test]
 async fn a_session_end_is_stored_later_if_the_store_is_locked() {
-    let mut server = server(&[]).await;
+    let mut server = server(&[("HARVESTMAN_CREDIT_BUDGET", "1")]).await;
     let id = open(&server, json!({})).await;
     let database = server.data_dir().join("data/harvestman.db");
     let mut lock = std::process::Command::new(tools::path("HARVESTMAN_TEST_PYTHON"))
@@ -188,6 +188,10 @@ async fn a_session_end_is_stored_later_if_the_store_is_locked() {
         );
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
+    server
+        .post("/v2/browser", &json!({}))
+        .await
+        .is_error(402, "INSUFFICIENT_CREDITS");
     server.terminate().await;
     assert_eq!(
         credits(&server).await,

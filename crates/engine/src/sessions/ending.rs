@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::live::LiveSession;
+use super::live::{LiveSession, SessionResources};
 use super::registry::SessionEnd;
 use crate::context::Context;
 use crate::limits;
@@ -146,13 +146,11 @@ impl Context {
         }
         session.browser.end().await;
         let settled = self.settle(session.id, end).await;
-        if let Some(resources) = resources {
-            if let Ok(Some(SessionRow { end: Some(end), .. })) = &settled {
-                resources
-                    .reservation
-                    .spend_committed(u32::try_from(end.credits).unwrap_or(u32::MAX));
-            }
-            drop(resources.permit);
+        if let Some(SessionResources {
+            reservation, permit, ..
+        }) = resources
+        {
+            drop((reservation, permit));
         }
         tracing::info!(session.id = %session.id, team.id = %session.team, "browser session ended");
         settled
@@ -177,11 +175,15 @@ impl Context {
         }
     }
 
-    /// Stores the end of a session; keeps it as unsettled if the store fails.
+    /// Stores the end of a session and counts its credits; keeps it as unsettled if the store fails.
     async fn settle(&self, id: SessionId, end: SessionEnd) -> Result<Option<SessionRow>, StoreError> {
         let ended = self.store.end_session(id, end.last_activity, end.at).await;
-        if ended.is_err() {
-            self.sessions.registry.add_unsettled(id, end);
+        match &ended {
+            Ok(Some(SessionRow {
+                team, end: Some(end), ..
+            })) => self.budget.spend_committed(*team, end.credits),
+            Ok(_) => {}
+            Err(_) => self.sessions.registry.add_unsettled(id, end),
         }
         ended
     }

@@ -130,7 +130,7 @@ test('the hand-written JavaScript and the wasm are small', async () => {
   const size = brotli(own);
   assert.ok(size <= 12_000, `${size} bytes of JavaScript`);
   console.log(`JavaScript: ${size} bytes compressed`);
-  for (const [file, limit] of Object.entries({ 'harvestman.wasm': 320_000, 'pages.wasm': 405_000, 'crawl.wasm': 400_000, 'charsets.wasm': 150_000 })) {
+  for (const [file, limit] of Object.entries({ 'harvestman.wasm': 320_000, 'pages.wasm': 410_000, 'crawl.wasm': 400_000, 'charsets.wasm': 150_000 })) {
     const packed = brotli(readFileSync(join(installed, file)));
     console.log(`${file}: ${packed} bytes compressed`);
     assert.ok(packed <= limit, `${packed} bytes of ${file}`);

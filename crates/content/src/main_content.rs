@@ -65,7 +65,7 @@ const MIN_PRODUCT_WORDS: i64 = 40;
 /// Probability below which a block is unlikely, in per mille; expected score, in millionths, and words from which on the
 /// main content is clear without such blocks.
 const MIN_LIKELY: i32 = 200;
-const MIN_EXPECTED_OF_LIKELY: i64 = 500_000;
+const MIN_LIKELY_EXPECTED: i64 = 500_000;
 const MIN_LIKELY_WORDS: i64 = 40;
 
 /// Returns the roots of the main content in document order, and marks what is dropped inside them in
@@ -127,7 +127,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         }
     }
     if best.expected < restore::MIN_EXPECTED {
-        best = BestCut::of_likely(kind, &blocks, &probabilities).unwrap_or(best);
+        best = BestCut::of_likely_blocks(kind, &blocks, &probabilities).unwrap_or(best);
     }
     if best.words < MIN_WORDS && best.all_words > MIN_WORDS && !is_marked {
         return roots;
@@ -193,13 +193,13 @@ impl BestCut {
 
     /// Returns the cut that is clear when unlikely blocks count nothing. The words of a thousand comments outweigh
     /// those of the article above them, although each comment is unlikely.
-    fn of_likely(kind: PageKind, blocks: &[Block], probabilities: &[i32]) -> Option<BestCut> {
+    fn of_likely_blocks(kind: PageKind, blocks: &[Block], probabilities: &[i32]) -> Option<BestCut> {
         let likely: Vec<i32> = probabilities
             .iter()
             .map(|&probability| if probability < MIN_LIKELY { 0 } else { probability })
             .collect();
         let best = BestCut::of(kind, blocks, &likely);
-        (best.expected >= MIN_EXPECTED_OF_LIKELY && best.words >= MIN_LIKELY_WORDS).then_some(best)
+        (best.expected >= MIN_LIKELY_EXPECTED && best.words >= MIN_LIKELY_WORDS).then_some(best)
     }
 }
 

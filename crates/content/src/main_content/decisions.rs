@@ -1,9 +1,15 @@
 //! Which blocks of a page are kept. The model decides first, then the rules correct it.
 
+use std::hash::Hash;
+
 use super::block::Block;
 use super::kind::PageKind;
 use super::weights::TextWeights;
+use crate::hash::HashSet;
 use crate::html::dom::Dom;
+
+/// Share of the items of a list that are kept elsewhere, in percent, above which the list is a copy.
+const MAX_COPIED: usize = 80;
 
 pub(super) struct Decisions<'a> {
     pub(super) dom: &'a Dom,
@@ -36,6 +42,16 @@ impl Decisions<'_> {
             let words = self.blocks[at].size();
             (all + words, if self.is_kept(at) { kept + words } else { kept })
         })
+    }
+
+    /// Returns true if most items of a list are kept elsewhere, too. `item` identifies the item that a block shows, if
+    /// any.
+    pub(super) fn is_copy<T: Eq + Hash>(&self, list: &[usize], item: impl Fn(usize) -> Option<T>) -> bool {
+        let items: HashSet<T> = list.iter().filter_map(|&at| item(at)).collect();
+        let elsewhere =
+            (0..self.blocks.len()).filter(|at| self.is_kept(*at) && list.binary_search(at).is_err());
+        let kept: HashSet<T> = elsewhere.filter_map(item).collect();
+        kept.intersection(&items).count() * 100 > items.len() * MAX_COPIED
     }
 
     #[cfg(test)]

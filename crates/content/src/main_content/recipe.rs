@@ -10,7 +10,6 @@ use super::block::Block;
 use super::decisions::Decisions;
 use super::stated;
 use super::title;
-use crate::hash::HashSet;
 use crate::html::dom::{Dom, attr};
 use crate::html::json_ld;
 
@@ -29,8 +28,6 @@ const MAX_BETWEEN: usize = 3;
 /// Words and share of linked text, in percent, above which such a block is not part of the list.
 const MAX_WORDS: i32 = 3;
 const MAX_LINKED: i32 = 50;
-/// Share of the items of a list that are kept elsewhere, in percent, above which the list is a copy.
-const MAX_COPIED: usize = 80;
 /// Minimum number of letters and digits of a text that is searched for.
 const MIN_LETTERS: usize = 3;
 /// Letters and digits from which on a part of an item is recognized, whatever the length of that.
@@ -46,16 +43,13 @@ pub(super) fn restore(page: &mut Decisions) {
     let blocks = &page.blocks[..page.blocks.len().min(MAX_BLOCKS)];
     let shown: Vec<Option<usize>> = blocks.iter().map(|block| item_of(dom, block, &items)).collect();
     for list in lists(&shown) {
-        let in_list: HashSet<usize> = shown[list.clone()].iter().flatten().copied().collect();
-        let outside = (0..list.start).chain(list.end..blocks.len());
-        let kept = outside.filter(|&at| page.is_kept(at)).filter_map(|at| shown[at]);
-        let copied = kept.collect::<HashSet<usize>>().intersection(&in_list).count();
-        if copied * 100 > in_list.len() * MAX_COPIED {
+        let list: Vec<usize> = list.collect();
+        if page.is_copy(&list, |at| *shown.get(at)?) {
             continue;
         }
         let is_heading = |at: usize| dom.tag(blocks[at].id).heading_level().is_some();
         let is_between = |block: &Block| block.size() <= MAX_WORDS && block.linked_percent() <= MAX_LINKED;
-        let heading = list.start.checked_sub(1).filter(|&at| is_heading(at));
+        let heading = list[0].checked_sub(1).filter(|&at| is_heading(at));
         for at in heading.into_iter().chain(list) {
             if shown[at].is_some() || is_heading(at) || is_between(&blocks[at]) {
                 page.keep(at);

@@ -4,7 +4,6 @@
 use super::block::{Block, tag_code};
 use super::decisions::Decisions;
 use super::stated;
-use crate::hash::HashSet;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
@@ -35,8 +34,6 @@ const MAX_LINKED: i32 = 70;
 /// Minimum share of ingredients with a digit, in percent, where they are no list.
 const MIN_AMOUNTS: usize = 30;
 const MAX_AMOUNT_BYTES: usize = 100;
-/// Share of the blocks that are kept elsewhere, in percent, above which the list is a copy.
-const MAX_COPIED: usize = 80;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -57,16 +54,11 @@ pub(super) fn restore(page: &mut Decisions) {
         let next = headings.get(number + 1).map_or(blocks.len(), |&(at, _)| at);
         let list = list(dom, &blocks[..next], heading, part);
         let (all, kept) = page.words(list.iter().copied());
-        if kept * 2 > all {
+        if kept * 2 > all || list.is_empty() || page.is_copy(&list, |at| Some(blocks[at].hash)) {
             continue;
         }
-        let hashes: HashSet<u64> = list.iter().map(|&at| blocks[at].hash).collect();
-        let outside = (0..blocks.len()).filter(|at| page.is_kept(*at) && !list.contains(at));
-        let copied: HashSet<u64> = outside.map(|at| blocks[at].hash).collect();
-        if copied.intersection(&hashes).count() * 100 <= hashes.len() * MAX_COPIED && !list.is_empty() {
-            for at in list.into_iter().chain([heading]) {
-                page.keep(at);
-            }
+        for at in list.into_iter().chain([heading]) {
+            page.keep(at);
         }
     }
 }

@@ -41,6 +41,7 @@ mod technical;
 mod test_page;
 mod title;
 mod weights;
+mod widgets;
 mod words;
 
 use url::Url;
@@ -71,7 +72,7 @@ const MIN_LIKELY_WORDS: i64 = 40;
 /// Returns the roots of the main content in document order, and marks what is dropped inside them in
 /// `dropped`.
 pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
-    let roots = choose_blocks(dom, url, dropped);
+    let (roots, in_widget) = choose_blocks(dom, url, dropped);
     // Names of spans in code describe the code, not the page. Only the lines that mdBook hides from readers are
     // dropped.
     let mut code_end = 0;
@@ -79,19 +80,21 @@ pub(crate) fn choose(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> 
         match dom.tag(id) {
             _ if code::is_block(dom, id) => code_end = code_end.max(dom.end(id)),
             Tag::Span if id < code_end => dropped[id as usize] = dom.has_class(id, "boring"),
-            _ => {}
+            _ => dropped[id as usize] |= in_widget[id as usize],
         }
     }
     roots
 }
 
-fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
+/// Returns the roots, and by node whether it is in a widget.
+fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> (Vec<NodeId>, Vec<bool>) {
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let RuleChoice {
         roots,
         kind,
         kept,
         weights,
+        in_widget,
         blocks,
     } = measure(dom, url, dropped);
     let mut probabilities = classifier::probabilities(kind, &blocks);
@@ -109,7 +112,7 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     for (probability, block) in probabilities.iter_mut().zip(&blocks) {
         // A heading has few words, so the cut hardly counts it; whether it belongs to the content is decided
         // separately.
-        if Some(block.id) == repeated {
+        if Some(block.id) == repeated || in_widget[block.id as usize] {
             *probability = 0;
         } else if Some(block.id) == title || shape::is_doxygen_title(dom, block.id) {
             *probability = 1000;
@@ -130,12 +133,13 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
         best = BestCut::of_likely_blocks(kind, &blocks, &probabilities).unwrap_or(best);
     }
     if best.words < MIN_WORDS && best.all_words > MIN_WORDS && !is_marked {
-        return roots;
+        return (roots, in_widget);
     }
     let mut page = Decisions {
         dom,
         kind,
         weights: &weights,
+        in_widget: &in_widget,
         blocks: &blocks,
         probabilities,
         cut: best.cut,
@@ -154,8 +158,8 @@ fn choose_blocks(dom: &Dom, url: &Url, dropped: &mut [bool]) -> Vec<NodeId> {
     offer::restore(&mut page);
     notes::restore(&mut page);
     match apply::apply(&page, &kept, dropped) {
-        true => vec![body],
-        false => roots,
+        true => (vec![body], in_widget),
+        false => (roots, in_widget),
     }
 }
 
@@ -210,6 +214,8 @@ struct RuleChoice {
     /// By node: whether the choice contains it.
     kept: Vec<bool>,
     weights: TextWeights,
+    /// By node: whether it is in an element that is known not to be content.
+    in_widget: Vec<bool>,
     blocks: Vec<Block>,
 }
 
@@ -228,6 +234,7 @@ fn measure(dom: &Dom, url: &Url, dropped: &mut [bool]) -> RuleChoice {
         roots,
         kind,
         kept,
+        in_widget: element_names::within_widgets(dom, body, &names, &weights),
         weights,
         blocks,
     }

@@ -6,7 +6,6 @@ use std::ops::Range;
 use super::block::Block;
 use super::decisions::Decisions;
 use super::skipped::is_skipped;
-use super::weights::TextWeights;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 use crate::markdown::code;
@@ -27,7 +26,7 @@ pub(super) fn apply(page: &Decisions, kept: &[bool], dropped: &mut [bool]) -> bo
     let (dom, blocks) = (page.dom, page.blocks);
     let body = dom.first(0, Tag::Body).unwrap_or(0);
     let keep = kept_blocks(page);
-    let Some(texts) = Texts::of(dom, body, page.weights, &keep) else {
+    let Some(texts) = Texts::of(page, body, &keep) else {
         return false;
     };
     let content = texts.with_images(dom, body);
@@ -78,14 +77,15 @@ struct Texts {
 }
 
 impl Texts {
-    /// Reads the texts of a page; `None` if none of them is kept.
-    fn of(dom: &Dom, body: NodeId, weights: &TextWeights, keep: &[bool]) -> Option<Texts> {
+    /// Reads the texts of a page, without widgets; `None` if none of them is kept.
+    fn of(page: &Decisions, body: NodeId, keep: &[bool]) -> Option<Texts> {
+        let (dom, weights) = (page.dom, page.weights);
         let mut has_kept = vec![false; dom.nodes.len()];
         let mut has_dropped = vec![false; dom.nodes.len()];
         let (mut first, mut last) = (None, 0);
         let mut at = body + 1;
         while at < dom.end(body) {
-            if is_skipped(dom, at) {
+            if is_skipped(dom, at) || page.in_widget[at as usize] {
                 at = dom.end(at);
                 continue;
             }

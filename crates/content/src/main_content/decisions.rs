@@ -15,6 +15,8 @@ pub(super) struct Decisions<'a> {
     pub(super) dom: &'a Dom,
     pub(super) kind: PageKind,
     pub(super) weights: &'a TextWeights,
+    /// By node: whether it is in an element that is known not to be content.
+    pub(super) in_widget: &'a [bool],
     /// In document order.
     pub(super) blocks: &'a [Block],
     /// Probability of each block that it is content, in per mille.

@@ -1,7 +1,8 @@
 //! The names of every element, read once: their hint, and which groups of common words they contain.
 
 use super::hints::{self, Hint};
-use super::words;
+use super::weights::TextWeights;
+use super::{widgets, words};
 use crate::hash::HashMap;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
@@ -22,6 +23,9 @@ pub(super) const LISTS_PAGES: u32 = 1 << 31;
 
 /// Bit of a list of all pages of a manual that stands beside each of them; no word group.
 pub(super) const LISTS_SITE: u32 = 1 << 30;
+
+/// Share of the page's text from which on a widget may be the content, in percent.
+const MAX_WIDGET_TEXT: u64 = 60;
 
 /// Result for an element whose names say nothing.
 pub(super) const NO_HINT: NameHints = NameHints {
@@ -72,6 +76,23 @@ pub(super) fn read(dom: &Dom) -> Vec<NameHints> {
         .collect()
 }
 
+/// Returns by node whether it is in a widget that holds a part of the page's text only.
+pub(super) fn within_widgets(
+    dom: &Dom,
+    body: NodeId,
+    names: &[NameHints],
+    weights: &TextWeights,
+) -> Vec<bool> {
+    let text = |id: NodeId| u64::from(weights.text[id as usize]);
+    let mut inside = vec![false; dom.nodes.len()];
+    for id in dom.below(body) {
+        if names[id as usize].hint == Hint::Widget && text(id) * 100 < text(body) * MAX_WIDGET_TEXT {
+            inside[id as usize..dom.end(id) as usize].fill(true);
+        }
+    }
+    inside
+}
+
 /// Reads the words of a `class` or `id`.
 fn words_of(value: &str) -> Words {
     let mut words = Words::default();
@@ -79,6 +100,9 @@ fn words_of(value: &str) -> Words {
         words.groups |= group(word).map_or(0, |group| 1 << group);
         words.lists |= words::lists(word);
     });
+    if value.split_ascii_whitespace().any(widgets::is_name) {
+        words.lists |= words::IN_WIDGETS;
+    }
     words
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::words;
+use super::{widgets, words};
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
@@ -38,6 +38,8 @@ pub(super) enum Hint {
     Byline,
     /// Not visible to readers.
     Hidden,
+    /// Known not to be content.
+    Widget,
 }
 
 /// Returns the hint of an element whose names have words of these lists.
@@ -56,6 +58,9 @@ pub(super) fn hint(dom: &Dom, id: NodeId, mut lists: u16) -> Hint {
     let is = |list: u16| lists & list != 0;
     if is(words::IN_CONSENT) && (tag.is_block() || tag == Tag::Other) && tag.heading_level().is_none() {
         return Hint::Consent;
+    }
+    if is(words::IN_WIDGETS) && widgets::is_widget(dom, id) {
+        return Hint::Widget;
     }
     if is_hidden(dom, id) && !is(words::IN_COLLAPSED) {
         return Hint::Hidden;

@@ -168,7 +168,7 @@ fn flags(dom: &Dom, names: &[NameHints], id: NodeId) -> u32 {
         Hint::Reviews => REVIEWS,
         Hint::Comments => COMMENTS,
         Hint::Byline => BYLINE,
-        Hint::Hidden => HIDDEN,
+        Hint::Hidden | Hint::Widget => HIDDEN,
     };
     let role = match dom.attr(id, attr::ROLE) {
         Some("main") => MAIN,

@@ -63,7 +63,10 @@ pub(super) fn choose(
         dropped.fill(false);
         for id in dom.below(body) {
             dropped[id as usize] = matches!(dom.tag(id), Tag::Nav | Tag::Footer | Tag::Dialog)
-                || matches!(names[id as usize].hint, Hint::Hidden | Hint::Consent);
+                || matches!(
+                    names[id as usize].hint,
+                    Hint::Hidden | Hint::Widget | Hint::Consent
+                );
         }
         weights.sum(dom, dropped);
         if weights.text[body as usize] <= chosen.max(20) {
@@ -124,7 +127,7 @@ impl Page<'_> {
             let has_no_main = || !self.marked.has_main_below(dom, at);
             let drop = match names[at as usize].hint {
                 Hint::None => false,
-                Hint::Hidden => share < 60,
+                Hint::Hidden | Hint::Widget => share < 60,
                 Hint::Boilerplate if names[at as usize].words & LISTS_SITE != 0 => true,
                 Hint::Boilerplate => share < KEEP_PERCENT && has_no_main(),
                 Hint::Ambiguous => {

@@ -17,6 +17,7 @@ pub(super) struct TestPage {
     pub(super) dom: Dom,
     pub(super) body: NodeId,
     pub(super) weights: TextWeights,
+    in_widget: Vec<bool>,
     pub(super) blocks: Vec<Block>,
 }
 
@@ -30,6 +31,7 @@ impl TestPage {
         let blocks = features::measure(&dom, "example.org", body, kind, &names, &weights, &kept);
         Self {
             kind,
+            in_widget: element_names::within_widgets(&dom, body, &names, &weights),
             dom,
             body,
             weights,
@@ -42,6 +44,7 @@ impl TestPage {
             dom: &self.dom,
             kind: self.kind,
             weights: &self.weights,
+            in_widget: &self.in_widget,
             blocks: &self.blocks,
             probabilities: self.blocks.iter().map(probability).collect(),
             cut: CUT,

@@ -19,6 +19,8 @@ pub(super) const IN_RESULTS: u16 = 1 << 10;
 const IN_LINK_BLOCK_TITLES: u16 = 1 << 11;
 const IN_CONTROL_TEXTS: u16 = 1 << 12;
 pub(super) const IN_CONTENTS: u16 = 1 << 13;
+/// Not of a word, but of a whole name.
+pub(super) const IN_WIDGETS: u16 = 1 << 14;
 
 static LISTS: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
     let mut map = HashMap::default();

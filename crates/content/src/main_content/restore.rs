@@ -164,7 +164,8 @@ fn restore_headings(page: &mut Decisions) {
     }
 }
 
-/// Keeps a table that is between kept paragraphs, and what a kept paragraph announces with a colon.
+/// Keeps a table that is between kept paragraphs or ends a `main` with them, and what a kept paragraph announces with a
+/// colon.
 fn restore_structures(page: &mut Decisions) {
     let (dom, blocks) = (page.dom, page.blocks);
     let mut at = 1;
@@ -184,13 +185,16 @@ fn restore_structures(page: &mut Decisions) {
         let alone = |&up: &NodeId| up > before.id && dom.end(up) <= next;
         let around = dom.ancestors(structure).take(MAX_LEVELS).take_while(alone);
         let whole = around.last().unwrap_or(structure);
-        let between = dom.tag(structure) == Tag::Table
+        let is_last = || {
+            let next = blocks.get(end);
+            blocks[at].is_within_main() && next.is_none_or(|next| !next.is_within_main())
+        };
+        let belongs = dom.tag(structure) == Tag::Table
             && before.among_paragraphs
-            && end < blocks.len()
-            && page.is_kept(end);
+            && (end < blocks.len() && page.is_kept(end) || is_last());
         if dom.parent(before.id) == dom.parent(whole)
             && page.is_kept(at - 1)
-            && (between || is_announcement(dom, before))
+            && (belongs || is_announcement(dom, before))
         {
             for (inside, block) in (at..end).zip(&blocks[at..]) {
                 if !block.leads_away && !block.is_named_beside() {
@@ -212,11 +216,17 @@ fn is_announcement(dom: &Dom, block: &Block) -> bool {
             .ends_with([':', '：'])
 }
 
-/// Keeps the items of a list, and the texts of a quote, together when half of their words are kept.
+/// Keeps the items of a list and of those inside it, and the texts of a quote, together when half of their words are kept.
 fn restore_lists(page: &mut Decisions) {
     let (dom, blocks) = (page.dom, page.blocks);
     let list_of = |id: NodeId| match dom.tag(id) {
-        Tag::Li | Tag::Dt | Tag::Dd => Some(dom.parent(id)),
+        Tag::Li | Tag::Dt | Tag::Dd => {
+            let mut list = dom.parent(id);
+            while dom.tag(dom.parent(list)) == Tag::Li {
+                list = dom.parent(dom.parent(list));
+            }
+            Some(list)
+        }
         _ => {
             let mut around = dom.inclusive_ancestors(id).take(MAX_LEVELS + 1);
             around.find(|&up| dom.tag(up) == Tag::Blockquote)

@@ -43,7 +43,7 @@ PARAMETERS = dict(
     bagging_fraction=0.7, bagging_freq=1, lambda_l2=5.0, max_bin=63, min_sum_hessian_in_leaf=3,
     num_threads=1, force_col_wise=True, verbose=-1)
 ROUNDS = 100
-SEEDS = (1, 2)  # the mean of several runs is steadier on unseen sites
+SEEDS = (1, 3)  # the mean of several runs is steadier on unseen sites
 FIGURES = ("article.f1", "traps.f1", *("typed.%s.f1" % kind for kind in S.TYPES), "typed.macro_f1", "typed.nonarticle.f1",
            "typed.with", "typed.without", "typed.struct", "traps.struct", "phrases.precision", "phrases.recall",
            "phrases.f1")

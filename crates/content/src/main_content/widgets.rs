@@ -7,36 +7,26 @@ use crate::hash::HashSet;
 use crate::html::dom::{Dom, NodeId, attr};
 use crate::html::tag::Tag;
 
-/// Classes and identifiers of Shopify, WooCommerce, WordPress and vBulletin.
-const WIDGETS: &[&str] = &[
-    "active-facets",
-    "add_to_cart_button",
-    "cart-drawer",
-    "cart-notification-wrapper",
-    "comment-respond",
-    "facets",
-    "facets-container",
-    "facets-wrapper",
-    "forum_info",
-    "memberaction_body",
-    "mobile-facets",
-    "popupbody",
-    "predictive-search",
-    "product-form__quantity",
-    "quick-add-modal",
-    "shopify-payment-button",
-    "shopify-section-announcement-bar",
-    "shopify-section-footer",
-    "shopify-section-group-footer-group",
-    "shopify-section-group-header-group",
-    "shopify-section-header",
-    "slider-buttons",
-    "up-sells",
-    "upsells",
-    "wc-tabs",
-    "woocommerce-ordering",
-    "woocommerce-result-count",
-];
+/// Classes and identifiers of Shopify, WooCommerce, WordPress, Elementor, Webflow, Drupal, Magento, MediaWiki, and of the
+/// forums Discourse, Invision, MyBB, vBulletin and XenForo.
+const WIDGETS: &str = "CartDrawer a11y-new-window-message a11y-refresh-page-message a2a_kit active-facets \
+    add_to_cart_button addthis_toolbox addtoany_share_save_container bbCodeBlock-expandLink block-menu \
+    block-minicart cart-drawer cart-notification-wrapper catlinks comment-respond comments-pagination \
+    crawler-linkback-list disqus_thread elementor-location-footer elementor-location-header \
+    elementor-location-popup elementor-nav-menu facetedSearch facets facets-container facets-wrapper formkit-form \
+    forum_info gform_wrapper heateor_sss_sharing_container hs-form ipsBreadcrumb ipsComment_controls \
+    ipsItemControls jp-relatedposts js-post-menu limiter mailpoet_form mc4wp-form memberaction_body \
+    menu-item-type-custom menu-item-type-post_type menu-item-type-taxonomy message-actionBar \
+    message-attribution-opposite message-avatar-wrapper message-signature message-userExtras minicart-wrapper mobile-facets \
+    mw-editsection mw-jump-link popupbody post-navigation post_controls posts-navigation predictive-search \
+    printfooter product-form__quantity products-sort-order quick-add-modal sharedaddy shopify-payment-button \
+    shopify-section-announcement-bar shopify-section-footer shopify-section-group-footer-group \
+    shopify-section-group-header-group shopify-section-header site-footer slider-buttons sorter toolbar-products \
+    up-sells upsells w-nav wc-tabs widget_archive widget_calendar widget_categories widget_layered_nav widget_meta \
+    widget_nav_menu widget_price_filter widget_product_categories widget_products widget_recent_comments \
+    widget_recent_entries widget_rss widget_search widget_shopping_cart_content widget_tag_cloud \
+    woocommerce-message woocommerce-mini-cart woocommerce-notices-wrapper woocommerce-ordering \
+    woocommerce-result-count wpcf7 wpforms-container yarpp-related yith-wcwl-add-to-wishlist";
 /// Parts of a price, and the class around them with which they are shown (true) or hidden.
 const PRICE_PARTS: &[(&str, &str, bool)] = &[
     ("price__badge--sale", "price--on-sale", true),
@@ -60,7 +50,7 @@ const MAX_LEVELS: usize = 5;
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let parts = PRICE_PARTS.iter().map(|&(part, ..)| part);
     let others = [NAME_ON_PICTURE, OWN_LINK, RELATED].into_iter().chain(SPOKEN);
-    WIDGETS.iter().copied().chain(parts).chain(others).collect()
+    WIDGETS.split(' ').chain(parts).chain(others).collect()
 });
 
 /// Returns true if a class or identifier may be that of a widget.
@@ -79,12 +69,12 @@ pub(super) fn is_widget(dom: &Dom, id: NodeId) -> bool {
     names.any(|name| match name {
         NAME_ON_PICTURE => is_in("card__inner") && is_in("card--media"),
         OWN_LINK => dom.tag(id) == Tag::A && dom.has_class(dom.parent(id), OWN_LINK),
-        RELATED => dom.has_class(id, "products"),
+        RELATED => dom.has_class(id, "products") || dom.has_class(id, "block"),
         _ if SPOKEN.contains(&name) => is_in("price"),
-        _ if WIDGETS.contains(&name) => true,
-        _ => PRICE_PARTS
-            .iter()
-            .any(|&(part, state, shows)| name == part && is_in("price") && is_in(state) != shows),
+        _ => match PRICE_PARTS.iter().find(|(part, ..)| *part == name) {
+            Some(&(_, state, shows)) => is_in("price") && is_in(state) != shows,
+            None => is_name(name),
+        },
     })
 }
 

@@ -330,19 +330,29 @@ impl TestServer {
     /// # Panics
     /// If it does not end.
     pub async fn wait_for_end(&self, path: &str) -> Value {
+        let is_final = |status: &Value| status["status"] != "scraping" && status["status"] != "processing";
+        let mut status = self.wait_until(&format!("{path}?limit=1"), is_final).await;
+        status["data"] = Value::Null;
+        status
+    }
+
+    /// Repeats a GET request until its response satisfies `reached`, and returns that response.
+    ///
+    /// # Panics
+    /// If none does.
+    pub async fn wait_until(&self, path: &str, reached: impl Fn(&Value) -> bool) -> Value {
         let since = Instant::now();
         loop {
-            let mut status = self.get(&format!("{path}?limit=1")).await.ok();
-            if status["status"] != "scraping" && status["status"] != "processing" {
-                status["data"] = Value::Null;
-                return status;
+            let response = self.get(path).await.ok();
+            if reached(&response) {
+                return response;
             }
             assert!(
                 since.elapsed() < TIMEOUT,
-                "the job does not end: {status}\nlog:\n{}",
+                "{path} does not reach the expected state: {response}\nlog:\n{}",
                 self.log()
             );
-            tokio::time::sleep(POLL_INTERVAL * 4).await;
+            tokio::time::sleep(POLL_INTERVAL * 2).await;
         }
     }
 

@@ -41,15 +41,12 @@ fn check_counts(status: &Value, state: &str, total: usize) {
     }
 }
 
-async fn wait_until(server: &TestServer, path: &str, reached: impl Fn(&Value) -> bool) -> Value {
-    for _ in 0..2_000 {
-        let status = server.get(&format!("{path}?limit=1")).await.ok();
-        if reached(&status) {
-            return status;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
-    panic!("the batch does not reach the expected status:\n{}", server.log());
+/// Waits until this number of pages is completed, and returns the status.
+async fn wait_for_pages(server: &TestServer, path: &str, completed: u64) -> Value {
+    let path = format!("{path}?limit=1");
+    server
+        .wait_until(&path, |status| status["completed"] == completed)
+        .await
 }
 
 #[tokio::test]
@@ -256,7 +253,7 @@ async fn a_slow_host_does_not_delay_the_others() {
     let path = server
         .batch(&json!({ "urls": urls_in_request, "maxConcurrency": 4 }))
         .await;
-    let status = wait_until(&server, &path, |status| status["completed"] == 12).await;
+    let status = wait_for_pages(&server, &path, 12).await;
     assert_fields(&status, json!({ "status": "scraping", "total": 42 }));
     assert!(
         slow.hits().len() <= 4,
@@ -274,7 +271,7 @@ async fn a_cancelled_batch_keeps_its_documents() {
     let path = server
         .batch(&json!({ "urls": urls(&site, 0..30), "maxConcurrency": 2 }))
         .await;
-    wait_until(&server, &path, |status| status["completed"] == 5).await;
+    wait_for_pages(&server, &path, 5).await;
     for _ in 0..2 {
         let response = server.delete(&path).await.ok();
         assert_eq!(response, json!({ "success": true, "status": "cancelled" }));
@@ -341,7 +338,7 @@ async fn added_pages_start_while_others_are_slow() {
     let id = path.rsplit('/').next().unwrap();
     let more = json!({ "urls": urls(&site, 0..3), "appendToId": id });
     server.post("/v2/batch/scrape", &more).await.ok();
-    wait_until(&server, &path, |status| status["completed"] == 3).await;
+    wait_for_pages(&server, &path, 3).await;
     slow.release();
     check_counts(&server.wait_for_end(&path).await, "completed", 5);
 }

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used)]
 
-use std::time::Duration;
-
 use harvestman_tests::{Page, Site, TestServer, assert_fields, tools};
 use serde_json::{Value, json};
 
@@ -11,18 +9,6 @@ const PLAIN: &[&str] = &["/1", "/2", "/3", "/4", "/5"];
 /// Script that renders the page into the element `root`.
 const SCRIPT: &str = "document.getElementById('root').innerHTML = '<h1>Herons</h1><p>This page was made by a script, \
     and it says a few things about herons and where they stand.</p>';";
-
-/// Polls until `is_so` returns true for the response.
-async fn wait_until(server: &TestServer, path: &str, is_so: impl Fn(&Value) -> bool) -> Value {
-    for _ in 0..2_000 {
-        let response = server.get(path).await.ok();
-        if is_so(&response) {
-            return response;
-        }
-        tokio::time::sleep(Duration::from_millis(25)).await;
-    }
-    panic!("{path} never returns the expected state:\n{}", server.log());
-}
 
 #[tokio::test]
 async fn plain_pages_continue_while_the_browser_is_busy() {
@@ -49,14 +35,14 @@ async fn plain_pages_continue_while_the_browser_is_busy() {
     let urls = ["/app", "/other"].iter().chain(PLAIN).map(|path| site.url(path));
     let batch = server.batch(&json!({ "urls": urls.collect::<Vec<_>>() })).await;
     scripts.wait_for_requests(1).await;
-    wait_until(&server, &batch, |status| status["completed"] == PLAIN.len()).await;
+    server
+        .wait_until(&batch, |status| status["completed"] == PLAIN.len())
+        .await;
 
     // One page is in the browser; the other waits for it and is not in flight.
     let console = batch.replace("/v2/batch/scrape", "/console/api/jobs");
-    let job = wait_until(&server, &console, |response| {
-        response["job"]["pace"]["limitedBy"] == "browser"
-    })
-    .await;
+    let is_limited = |response: &Value| response["job"]["pace"]["limitedBy"] == "browser";
+    let job = server.wait_until(&console, is_limited).await;
     assert_eq!(job["job"]["pace"]["pages"]["retried"], 0, "{job}");
     let response = server.get("/v2/concurrency-check").await.ok();
     assert_fields(&response, json!({ "concurrency": 1, "maxConcurrency": 1 }));

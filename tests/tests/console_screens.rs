@@ -6,7 +6,7 @@ use std::process::Command;
 
 use harvestman_tests::server::KEY;
 use harvestman_tests::{DocsSite, Model, ModelReply, Page, Receiver, Site, TestServer, tools};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Links of the page that the layout check chooses in the graph.
 const HUB_LINKS: usize = 150;
@@ -226,9 +226,8 @@ async fn monitors_are_created_checked_and_compared() {
             .await
             .ok();
         let path = format!("/v2/monitor/{id}/checks/{}", check["id"].as_str().unwrap());
-        while server.get(&path).await.ok()["data"].get("finishedAt").is_none() {
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-        }
+        let has_ended = |check: &Value| check["data"]["finishedAt"].is_string();
+        server.wait_until(&path, has_ended).await;
     }
     // The list is longer than one response of the API.
     for number in 0..100 {

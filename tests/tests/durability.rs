@@ -119,18 +119,11 @@ async fn completed(server: &TestServer, id: &str) -> u64 {
 
 /// Waits until more than `stored` pages are stored, and returns their number.
 async fn wait_for_more(server: &TestServer, id: &str, stored: u64) -> u64 {
-    let since = std::time::Instant::now();
-    loop {
-        let now = completed(server, id).await;
-        if now > stored {
-            return now;
-        }
-        assert!(
-            since.elapsed().as_secs() < 60,
-            "no further page was stored after {stored}"
-        );
-        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-    }
+    let path = format!("/v2/crawl/{id}?limit=1");
+    server
+        .wait_until(&path, |status| status["completed"].as_u64() > Some(stored))
+        .await;
+    completed(server, id).await
 }
 
 #[tokio::test]

@@ -9,17 +9,12 @@ mod search;
 #[path = "extract_jobs/threads.rs"]
 mod threads;
 
-use std::time::{Duration, Instant};
-
 use harvestman_tests::{
     AUTHORIZATION, HttpResponse, JsonService, Model, ModelReply, ModelRequest, NameServer, Page, Receiver,
     RunningSite, Site, TestServer, assert_contains, assert_fields,
 };
 use http::Method;
 use serde_json::{Value, json};
-
-/// Time limit for waits.
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn product(name: &str, price: &str, links: &str) -> Page {
     Page::html(format!(
@@ -79,15 +74,10 @@ async fn started(server: &TestServer, path: &str, request: &Value) -> String {
 
 /// Waits for the end of an extract or agent and returns its status.
 async fn wait_for_result(server: &TestServer, path: &str, id: &str) -> Value {
-    let since = Instant::now();
-    loop {
-        let status = server.get(&format!("{path}/{id}")).await.ok();
-        if status["status"] != "processing" {
-            return status;
-        }
-        assert!(since.elapsed() < TIMEOUT, "{status}\n{}", server.log());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let path = format!("{path}/{id}");
+    server
+        .wait_until(&path, |status| status["status"] != "processing")
+        .await
 }
 
 async fn extracted(server: &TestServer, request: &Value) -> Value {

@@ -5,8 +5,6 @@
 #[path = "monitors/due.rs"]
 mod due;
 
-use std::time::{Duration, Instant};
-
 use harvestman_tests::receiver::Delivery;
 use harvestman_tests::{
     Model, ModelReply, ModelRequest, Page, Receiver, RunningSite, Site, TestServer, assert_fields,
@@ -53,22 +51,9 @@ async fn run(server: &TestServer, monitor: &str) -> Value {
 }
 
 async fn ended(server: &TestServer, monitor: &str, check: &str) -> Value {
-    let since = Instant::now();
-    loop {
-        let found = server
-            .get(&format!("/v2/monitor/{monitor}/checks/{check}?limit=100"))
-            .await
-            .ok();
-        if found["data"]["finishedAt"].is_string() {
-            return found["data"].clone();
-        }
-        assert!(
-            since.elapsed().as_secs() < 60,
-            "the check does not end: {found}\n{}",
-            server.log()
-        );
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let path = format!("/v2/monitor/{monitor}/checks/{check}?limit=100");
+    let has_ended = |check: &Value| check["data"]["finishedAt"].is_string();
+    server.wait_until(&path, has_ended).await["data"].clone()
 }
 
 /// Returns the pages of a check as (path, status), sorted.

@@ -160,17 +160,12 @@ async fn an_erased_agent_run_remains_in_the_list_without_its_request() {
     // Expiry runs at the start of the server, and then once per minute.
     server.terminate().await;
     server.restart().await;
-    let since = Instant::now();
-    loop {
-        let agents = server.get("/v2/agent").await.ok()["agents"].clone();
-        assert_eq!(agents[0]["id"], started["id"]);
-        if agents[0]["options"]["prompt"] == "" {
-            assert_fields(&agents[0], json!({ "targetHint": "", "status": "completed" }));
-            break;
-        }
-        assert!(since.elapsed() < TIMEOUT, "the request is not erased: {agents}");
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
+    let is_erased = |list: &Value| list["agents"][0]["options"]["prompt"] == "";
+    let run = server.wait_until("/v2/agent", is_erased).await["agents"][0].clone();
+    assert_fields(
+        &run,
+        json!({ "id": started["id"], "targetHint": "", "status": "completed" }),
+    );
     assert_eq!(server.get(&path).await.ok()["status"], "completed");
 }
 

@@ -37,9 +37,10 @@ async fn held_crawl(held: u64) -> (TestServer, RunningSite, String) {
         .crawl(&json!({ "url": site.url("/"), "maxConcurrency": 1, "sitemap": "skip" }))
         .await;
     site.wait_for_requests(held + 1).await;
-    while server.get(&format!("/v2/crawl/{id}?limit=1")).await.ok()["completed"] != held {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let path = format!("/v2/crawl/{id}?limit=1");
+    server
+        .wait_until(&path, |status| status["completed"] == held)
+        .await;
     (server, site, id)
 }
 

@@ -59,14 +59,8 @@ async fn log(server: &TestServer, id: &str, query: &str) -> Value {
 
 /// Returns the delivery log when no event is pending.
 async fn final_log(server: &TestServer, id: &str) -> Value {
-    for _ in 0..600 {
-        let log = log(server, id, "").await;
-        if log["pending"] == 0 {
-            return log;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("events stay pending: {}", log(server, id, "").await);
+    let path = format!("/console/api/jobs/{id}/webhooks");
+    server.wait_until(&path, |log| log["pending"] == 0).await
 }
 
 #[tokio::test]

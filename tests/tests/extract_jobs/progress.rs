@@ -4,15 +4,9 @@ use super::*;
 
 /// Waits until the status of a run has a partial result.
 async fn wait_for_partial(server: &TestServer, path: &str) -> Value {
-    let since = Instant::now();
-    loop {
-        let status = server.get(path).await.ok();
-        if !status["partial"].is_null() {
-            return status;
-        }
-        assert!(since.elapsed() < TIMEOUT, "{status}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    server
+        .wait_until(path, |status| !status["partial"].is_null())
+        .await
 }
 
 /// Returns the types of the events of a trace.

@@ -1,7 +1,5 @@
 //! Files of sessions: what pages download, and what clients give to a session, for pages and for code.
 
-use std::time::{Duration, Instant};
-
 use bytes::Bytes;
 use harvestman_tests::server::KEY;
 use harvestman_tests::{
@@ -10,7 +8,7 @@ use harvestman_tests::{
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::interact::setup::{TIMEOUT, as_other, delete, execute, open, run, server};
+use crate::interact::setup::{as_other, delete, execute, open, run, server};
 
 const DESK: &str = "<!doctype html><title>Desk</title>
     <a id=report href=/report.csv download>Report</a> <a id=huge href=/huge.bin download>Huge</a>
@@ -55,15 +53,9 @@ async fn files(server: &TestServer, id: &str) -> Vec<Value> {
 
 /// Waits until the session has this number of files.
 async fn wait_for_files(server: &TestServer, id: &str, number: usize) -> Vec<Value> {
-    let since = Instant::now();
-    loop {
-        let files = files(server, id).await;
-        if files.len() == number {
-            return files;
-        }
-        assert!(since.elapsed() < TIMEOUT, "{files:?}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let has_all = |response: &Value| response["files"].as_array().unwrap().len() == number;
+    server.wait_until(&files_path(id), has_all).await;
+    files(server, id).await
 }
 
 async fn upload(server: &TestServer, id: &str, name: &str, bytes: &[u8]) -> HttpResponse {

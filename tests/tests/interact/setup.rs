@@ -91,15 +91,11 @@ pub(crate) async fn sessions(server: &TestServer, query: &str) -> Vec<Value> {
 
 /// Waits until a session has ended.
 pub(crate) async fn wait_for_end(server: &TestServer, id: &str) {
-    let since = Instant::now();
-    while sessions(server, "?status=active")
-        .await
-        .iter()
-        .any(|session| session["id"] == id)
-    {
-        assert!(since.elapsed() < TIMEOUT, "the session does not end");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+    let has_ended = |response: &Value| {
+        let active = response["sessions"].as_array().unwrap();
+        active.iter().all(|session| session["id"] != id)
+    };
+    server.wait_until("/v2/browser?status=active", has_ended).await;
 }
 
 /// Returns the credits of the team `test` in the store of a stopped server.

@@ -1,14 +1,14 @@
 //! Due checks: each runs once, also when the server is killed meanwhile, when many are due at once, or without credits.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{JobKind, MonitorUpdate, NewCheck, NewJob, StartOutcome, Store, StoreConfig, new_id};
 use harvestman_tests::receiver::Delivery;
 use harvestman_tests::{Receiver, Site, TestServer, assert_contains, assert_fields, new_job};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{create, ended, monitor_of, page, pages_of, run, shop};
 
@@ -34,6 +34,14 @@ async fn make_due_with(server: &TestServer, monitor: &str, request: Option<&str>
     };
     assert!(store.update_monitor(team, id, update).await.unwrap());
     store.close().await.unwrap();
+}
+
+/// Waits until the last check of a monitor has read a page.
+async fn wait_for_check(server: &TestServer, monitor: &str) {
+    let has_page = |monitor: &Value| monitor["data"]["lastCheckSummary"]["totalPages"] == 1;
+    server
+        .wait_until(&format!("/v2/monitor/{monitor}"), has_page)
+        .await;
 }
 
 #[tokio::test]
@@ -64,15 +72,11 @@ async fn a_due_check_runs_once_through_20_kills() {
     let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
     let checks = checks["data"].as_array().unwrap().clone();
     assert!(checks.len() <= 1, "{checks:?}");
-    let since = Instant::now();
-    let check = loop {
-        let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
-        if let Some(check) = checks["data"].as_array().unwrap().first() {
-            break ended(&server, &id, check["id"].as_str().unwrap()).await;
-        }
-        assert!(since.elapsed().as_secs() < 60, "the check does not start");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
+    let path = format!("/v2/monitor/{id}/checks");
+    let checks = server
+        .wait_until(&path, |checks| checks["data"] != json!([]))
+        .await;
+    let check = ended(&server, &id, checks["data"][0]["id"].as_str().unwrap()).await;
     assert_fields(&check, json!({ "status": "completed", "trigger": "scheduled" }));
     assert_eq!(check["scheduledFor"], "2023-11-14T22:13:20.000Z");
     // A page that is in flight at several kills is given up, like that of any job.
@@ -128,19 +132,13 @@ async fn a_search_keeps_its_figures_if_the_server_is_killed_later_in_the_check()
         .await
         .ok();
     let check = started["id"].as_str().unwrap();
-    let since = Instant::now();
-    loop {
-        let running = server.get(&format!("/v2/monitor/{id}/checks/{check}")).await.ok();
-        if running["data"]["summary"]["totalPages"] == 2 {
-            assert!(
-                running["data"]["targetResults"].is_null(),
-                "not complete: {running}"
-            );
-            break;
-        }
-        assert!(since.elapsed().as_secs() < 60, "{running}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let path = format!("/v2/monitor/{id}/checks/{check}");
+    let has_searched = |check: &Value| check["data"]["summary"]["totalPages"] == 2;
+    let running = server.wait_until(&path, has_searched).await;
+    assert!(
+        running["data"]["targetResults"].is_null(),
+        "not complete: {running}"
+    );
     server.kill9();
     site.release();
     server.restart().await;
@@ -198,15 +196,7 @@ async fn a_thousand_due_monitors_each_run_once() {
     store.close().await.unwrap();
     server.restart().await;
     for id in &ids {
-        let since = Instant::now();
-        loop {
-            let monitor = server.get(&format!("/v2/monitor/{id}")).await.ok();
-            if monitor["data"]["lastCheckSummary"]["totalPages"] == 1 {
-                break;
-            }
-            assert!(since.elapsed().as_secs() < 110, "{monitor}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        wait_for_check(&server, id).await;
     }
     assert_eq!(site.count("/cup"), 1000);
     let memory = server.peak_memory_bytes() >> 20;
@@ -223,19 +213,7 @@ async fn an_unreadable_monitor_does_not_hold_up_others() {
     make_due_with(&server, &unreadable, Some("{}")).await;
     make_due(&server, &other).await;
     server.restart().await;
-    let since = Instant::now();
-    loop {
-        let monitor = server.get(&format!("/v2/monitor/{other}")).await.ok();
-        if monitor["data"]["lastCheckSummary"]["totalPages"] == 1 {
-            break;
-        }
-        assert!(
-            since.elapsed().as_secs() < 60,
-            "the check does not run: {monitor}\n{}",
-            server.log()
-        );
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    wait_for_check(&server, &other).await;
     let listed = server.get("/v2/monitor").await.ok();
     assert_eq!(
         (&listed["data"][0]["id"], listed["data"].get(1)),
@@ -256,19 +234,13 @@ async fn a_check_without_credits_is_skipped() {
     server.kill9();
     make_due(&server, &id).await;
     server.restart().await;
-    let since = Instant::now();
-    loop {
-        let checks = server.get(&format!("/v2/monitor/{id}/checks")).await.ok();
-        if let [check, _] = checks["data"].as_array().unwrap().as_slice()
-            && check["finishedAt"].is_string()
-        {
-            assert_eq!(check["status"], "skipped_no_credits", "{check}");
-            assert_contains(check, "/error", "1 credits");
-            return;
-        }
-        assert!(since.elapsed().as_secs() < 60, "{checks}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let path = format!("/v2/monitor/{id}/checks");
+    let has_two = |checks: &Value| {
+        checks["data"].as_array().unwrap().len() == 2 && checks["data"][0]["finishedAt"].is_string()
+    };
+    let checks = server.wait_until(&path, has_two).await;
+    assert_eq!(checks["data"][0]["status"], "skipped_no_credits", "{checks}");
+    assert_contains(&checks, "/data/0/error", "1 credits");
 }
 
 #[tokio::test]

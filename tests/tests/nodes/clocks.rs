@@ -1,14 +1,11 @@
 //! Servers whose clocks are wrong: the clock of the database decides.
 
-use std::time::{Duration, Instant};
-
 use harvestman_tests::{Page, Site, TestDatabase, TestServer};
 use http::Method;
 use serde_json::{Value, json};
 use tokio_postgres::NoTls;
 
 const DAY_MS: u64 = 86_400_000;
-const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Starts a server whose clock is two days behind that of the database, with a connection to the database.
 async fn server_behind() -> (TestServer, tokio_postgres::Client) {
@@ -50,16 +47,9 @@ async fn a_server_that_is_behind_starts_each_check_once_on_postgresql() {
     let path = format!("/v2/monitor/{}", created["id"].as_str().unwrap());
     let due = "UPDATE harvestman.monitor SET next_run_at = 1";
     client.batch_execute(due).await.unwrap();
-    let since = Instant::now();
-    let checks = loop {
-        let checks = server.get(&format!("{path}/checks")).await.ok()["data"].clone();
-        if checks[0]["finishedAt"].is_string() {
-            break checks;
-        }
-        assert!(since.elapsed() < TIMEOUT, "{checks}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
-    assert_eq!(checks.as_array().unwrap().len(), 1, "{checks}");
+    let has_ended = |checks: &Value| checks["data"][0]["finishedAt"].is_string();
+    let checks = server.wait_until(&format!("{path}/checks"), has_ended).await;
+    assert_eq!(checks["data"].as_array().unwrap().len(), 1, "{checks}");
     let checked = server.get(&path).await.ok()["data"].clone();
     assert!(next(&checked) > database_time(&client).await, "{checked}");
 }
@@ -91,19 +81,13 @@ async fn single_requests_begin_when_the_database_says_on_postgresql() {
     let running = json!({ "url": site.url("/"), "maxAge": 0 });
     let held = server.post("/v2/scrape", &running);
     let activity = async {
-        let since = Instant::now();
-        loop {
-            let activity = server.get("/v2/team/activity").await.ok()["data"].clone();
-            if activity.as_array().unwrap().len() == 4 {
-                site.release();
-                break activity;
-            }
-            assert!(since.elapsed() < TIMEOUT, "{activity}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        let is_complete = |activity: &Value| activity["data"].as_array().unwrap().len() == 4;
+        let activity = server.wait_until("/v2/team/activity", is_complete).await;
+        site.release();
+        activity
     };
     let (_, activity) = tokio::join!(held, activity);
-    for request in activity.as_array().unwrap() {
+    for request in activity["data"].as_array().unwrap() {
         assert!(request["created_at"].as_str() >= Some(&before), "{activity}");
     }
 }

@@ -248,17 +248,9 @@ async fn a_check_looks_at_the_budget_again_after_an_outage_on_postgresql() {
     // Every statement that waits for the lock fails after 5 seconds.
     tokio::time::sleep(Duration::from_secs(8)).await;
     locking.batch_execute("COMMIT").await.unwrap();
-    let since = Instant::now();
-    loop {
-        let checks = server.get(&format!("{path}/checks")).await.ok();
-        let check = &checks["data"][0];
-        if check["finishedAt"].is_string() {
-            assert_eq!(check["status"], "completed", "{check}");
-            return;
-        }
-        assert!(since.elapsed() < TIMEOUT, "{checks}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    let has_ended = |checks: &Value| checks["data"][0]["finishedAt"].is_string();
+    let checks = server.wait_until(&format!("{path}/checks"), has_ended).await;
+    assert_eq!(checks["data"][0]["status"], "completed", "{checks}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,6 @@
 //! A minimal HTTP client that can send any request, including invalid ones.
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 
 use anyhow::Context;
@@ -46,6 +47,16 @@ impl HttpResponse {
     #[track_caller]
     pub fn is_error(&self, status: u16, code: &str) {
         assert_eq!((self.status, self.code()), (status, code), "{}", self.text());
+    }
+
+    /// Asserts like [`HttpResponse::is_error`] for one of several cases; a failure names `case`.
+    ///
+    /// # Panics
+    /// If it is another response.
+    #[track_caller]
+    pub fn is_error_for(&self, case: impl Display, status: u16, code: &str) {
+        let text = self.text();
+        assert_eq!((self.status, self.code()), (status, code), "{case}: {text}");
     }
 
     /// Returns the JSON of a 200 response.

@@ -10,11 +10,7 @@ use serde_json::{Value, json};
 #[track_caller]
 fn check(what: &str, response: &HttpResponse, status: u16, code: &str) {
     let body = String::from_utf8_lossy(&response.body);
-    assert_eq!(
-        (response.status, response.code()),
-        (status, code),
-        "{what}: {body}"
-    );
+    response.is_error_for(what, status, code);
     assert_eq!(response.json["success"], false, "{what}: {body}");
     assert!(!response.error().is_empty(), "{what}: {body}");
     assert!(

@@ -124,11 +124,7 @@ async fn the_status_can_be_read_only_at_the_batch_path() {
     for wrong in [format!("/v2/crawl/{id}"), format!("/v2/batch/scrape/{crawl}")] {
         for suffix in ["", "/errors"] {
             let response = server.get(&format!("{wrong}{suffix}")).await;
-            assert_eq!(
-                (response.status, response.code()),
-                (404, "NOT_FOUND"),
-                "{wrong}{suffix}"
-            );
+            response.is_error_for(format!("{wrong}{suffix}"), 404, "NOT_FOUND");
         }
         assert_eq!(server.delete(&wrong).await.status, 404);
     }
@@ -393,11 +389,7 @@ async fn only_a_batch_of_the_same_team_and_options_can_be_extended() {
     for missing in [unknown, &crawl] {
         let more = json!({ "urls": urls(&site, 0..4), "appendToId": missing });
         let response = server.post("/v2/batch/scrape", &more).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (404, "NOT_FOUND"),
-            "{missing}"
-        );
+        response.is_error_for(missing, 404, "NOT_FOUND");
     }
     let more = json!({ "urls": urls(&site, 0..4), "appendToId": id });
     let theirs = server

@@ -357,8 +357,7 @@ async fn with_the_browser_switched_off_only_requests_that_need_it_are_refused() 
         let mut request = option.clone();
         request["url"] = site.url("/").into();
         let response = server.post("/v2/scrape", &request).await;
-        let found = (response.status, response.code());
-        assert_eq!(found, (503, "FEATURE_NOT_CONFIGURED"), "{option}");
+        response.is_error_for(option, 503, "FEATURE_NOT_CONFIGURED");
     }
     let actions = json!({ "url": site.url("/"), "actions": [{ "type": "wait", "milliseconds": 1 }] });
     assert_eq!(server.post("/v2/scrape", &actions).await.status, 400);

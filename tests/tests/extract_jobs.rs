@@ -199,11 +199,7 @@ async fn unsupported_extracts_are_refused_and_failures_reported() {
         ),
     ] {
         let refused = server.post(path, &request).await;
-        assert_eq!(
-            (refused.status, refused.code()),
-            (503, "FEATURE_NOT_CONFIGURED"),
-            "{request}"
-        );
+        refused.is_error_for(request, 503, "FEATURE_NOT_CONFIGURED");
     }
     assert_eq!(site.hits().len(), 0);
     let private = json!({ "urls": ["http://127.0.0.2:1/"], "schema": schema() });

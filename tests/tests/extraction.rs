@@ -79,11 +79,7 @@ async fn without_a_model_the_structured_data_of_the_page_is_used() {
     ] {
         let request = json!({ "url": fixture.site.url("/"), "formats": ["markdown", format] });
         let refused = fixture.server.post("/v2/scrape", &request).await;
-        assert_eq!(
-            (refused.status, refused.code()),
-            (503, "FEATURE_NOT_CONFIGURED"),
-            "{format}"
-        );
+        refused.is_error_for(format, 503, "FEATURE_NOT_CONFIGURED");
     }
     assert_eq!(fixture.site.count("/"), before);
 }

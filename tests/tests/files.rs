@@ -179,12 +179,7 @@ async fn an_unreadable_file_is_an_error_with_the_reason() {
     let server = TestServer::start().await;
     let check = async |name: &str, bytes: &[u8], status: u16, code: &str, words: &str| {
         let response = parse(&server, name, bytes, json!({})).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (status, code),
-            "{name}: {}",
-            response.error()
-        );
+        response.is_error_for(name, status, code);
         assert!(response.error().contains(words), "{name}: {}", response.error());
     };
     let protected = Pdf {

@@ -225,22 +225,12 @@ async fn unsupported_formats_are_refused_by_name() {
     for (formats, status, code, word) in cases {
         let request = json!({ "url": site.url("/"), "formats": formats });
         let response = server.post("/v2/scrape", &request).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (status, code),
-            "{request}: {}",
-            response.json
-        );
+        response.is_error_for(&request, status, code);
         assert!(response.error().contains(word), "{request}: {}", response.json);
 
         let request = json!({ "url": site.url("/"), "scrapeOptions": { "formats": formats } });
         let response = server.post("/v2/crawl", &request).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (status, code),
-            "{request}: {}",
-            response.json
-        );
+        response.is_error_for(request, status, code);
     }
     assert_eq!(site.hits().len(), 0, "requests are refused before any fetch");
 }

@@ -33,12 +33,7 @@ async fn every_broken_response_is_an_error_with_a_reason() {
         } else {
             (500, "SCRAPE_SITE_ERROR")
         };
-        assert_eq!(
-            (response.status, response.code()),
-            (status, code),
-            "{path}: {}",
-            response.json
-        );
+        response.is_error_for(path, status, code);
         assert!(response.error().len() > 10, "{path}: {}", response.json);
     }
     assert_eq!(server.get("/health").await.status, 200);
@@ -52,12 +47,7 @@ async fn endless_responses_are_ended_by_the_timeout() {
         let response = server
             .post("/v2/scrape", &json!({ "url": site.url(path), "timeout": 1000 }))
             .await;
-        assert_eq!(
-            (response.status, response.code()),
-            (408, "SCRAPE_TIMEOUT"),
-            "{path}: {}",
-            response.json
-        );
+        response.is_error_for(path, 408, "SCRAPE_TIMEOUT");
     }
 }
 

@@ -191,12 +191,7 @@ async fn errors_and_warnings_have_a_reason() {
         ),
     ] {
         let response = server.post("/v2/map", &body).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (status, code),
-            "{body}: {}",
-            response.error()
-        );
+        response.is_error_for(body, status, code);
     }
     let response = server
         .post("/v2/map", &json!({ "url": site.url("/") }))

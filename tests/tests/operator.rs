@@ -79,11 +79,7 @@ async fn operator_commands_require_the_token() {
         let response = server
             .send(Method::POST, "/console/api/operator", &headers, command)
             .await;
-        assert_eq!(
-            (response.status, response.code()),
-            (401, "UNAUTHORIZED"),
-            "{authorization}"
-        );
+        response.is_error_for(authorization, 401, "UNAUTHORIZED");
     }
     assert_eq!(done(&server, &["keys", "list"]).lines().count(), 2);
 }

@@ -153,11 +153,7 @@ async fn proxies_that_fail_are_reported() {
         ("FI", "the name of the proxy does not resolve"),
     ] {
         let failed = server.post("/v2/scrape", &request(&site.url("/"), country)).await;
-        assert_eq!(
-            (failed.status, failed.code()),
-            (500, "SCRAPE_PROXY_ERROR"),
-            "{country}"
-        );
+        failed.is_error_for(country, 500, "SCRAPE_PROXY_ERROR");
         assert!(
             failed.error().ends_with(expected),
             "{country}: {}",
@@ -399,12 +395,7 @@ async fn the_browser_uses_the_proxy_of_each_page() {
     let mut request = request(&site.url("/"), "IT");
     request["waitFor"] = 1.into();
     let failed = server.post("/v2/scrape", &request).await;
-    assert_eq!(
-        (failed.status, failed.code()),
-        (500, "SCRAPE_PROXY_ERROR"),
-        "{}",
-        failed.error()
-    );
+    failed.is_error(500, "SCRAPE_PROXY_ERROR");
     assert_eq!(site.hits().len(), before, "nothing was fetched directly");
 }
 

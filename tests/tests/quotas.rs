@@ -81,11 +81,7 @@ async fn a_crawl_ends_when_the_credits_are_used_up() {
             body
         };
         let refused = server.post(path, body).await;
-        assert_eq!(
-            (refused.status, refused.code()),
-            (402, "INSUFFICIENT_CREDITS"),
-            "{path}"
-        );
+        refused.is_error_for(path, 402, "INSUFFICIENT_CREDITS");
         assert!(refused.error().contains("credits"), "{path}");
     }
     scrape(&server, &site, "Bearer fc-other").await.ok();

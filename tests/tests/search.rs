@@ -251,7 +251,7 @@ async fn results_are_scraped_if_requested() {
         ),
     ] {
         let response = server.post("/v2/search", &body).await;
-        assert_eq!((response.status, response.code()), (status, code), "{body}");
+        response.is_error_for(body, status, code);
     }
     let both = search(&server, json!({ "query": "herons", "sources": ["web", "news"] })).await;
     assert_eq!(both["data"]["news"], json!([]));
@@ -421,12 +421,7 @@ async fn a_failed_provider_is_reported() {
     let silent = JsonService::start(|_| (500, json!({}))).await;
     let server = provided(&silent, "searxng").await;
     let response = server.post("/v2/search", &json!({ "query": "x" })).await;
-    assert_eq!(
-        (response.status, response.code()),
-        (503, "SERVICE_UNAVAILABLE"),
-        "{}",
-        response.error()
-    );
+    response.is_error(503, "SERVICE_UNAVAILABLE");
     assert!(response.error().contains("500") && !response.error().contains("between-us"));
     assert_eq!(silent.requests().len(), 2, "a transient failure is retried once");
     assert_eq!(server.get("/ready").await.ok()["search"], "unavailable");

@@ -145,7 +145,7 @@ async fn skip_and_limit_are_respected_and_validated() {
         "skip=99999999999999999999",
     ] {
         let response = server.get(&format!("{path}?{bad}")).await;
-        assert_eq!((response.status, response.code()), (400, "BAD_REQUEST"), "{bad}");
+        response.is_error_for(bad, 400, "BAD_REQUEST");
         assert_eq!(
             response.json["details"][0]["path"][0],
             bad.split('=').next().unwrap()
@@ -226,7 +226,7 @@ async fn another_team_cannot_read_or_cancel_a_crawl() {
         (Method::DELETE, format!("/v2/crawl/{id}")),
     ] {
         let response = server.send(method, &path, &stranger, "").await;
-        assert_eq!((response.status, response.code()), (404, "NOT_FOUND"), "{path}");
+        response.is_error_for(path, 404, "NOT_FOUND");
     }
     let active = server
         .send(Method::GET, "/v2/crawl/active", &stranger, "")

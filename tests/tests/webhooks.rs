@@ -188,11 +188,7 @@ async fn only_requested_events_are_sent() {
     for wrong in ["batch_scrape.page", "pages", "Completed"] {
         let webhook = json!({ "url": "http://127.0.0.1:9/", "events": [wrong] });
         let response = server.post("/v2/crawl", &crawl_of(&site, webhook)).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (400, "BAD_REQUEST"),
-            "{wrong}"
-        );
+        response.is_error_for(wrong, 400, "BAD_REQUEST");
         assert_eq!(
             response.json["details"][0]["path"],
             json!(["webhook", "events", 0])
@@ -425,12 +421,7 @@ async fn a_receiver_at_a_private_address_is_refused_when_the_crawl_starts() {
         (json!({ "url": "http://[::1]:80/" }), json!(["webhook", "url"])),
     ] {
         let response = server.post("/v2/crawl", &crawl_of(&site, webhook.clone())).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (400, "BAD_REQUEST"),
-            "{webhook}: {}",
-            response.json
-        );
+        response.is_error_for(webhook, 400, "BAD_REQUEST");
         assert_eq!(response.json["details"][0]["path"], url_path);
     }
     let jobs = server.get("/console/api/jobs").await.ok();

@@ -110,7 +110,7 @@ async fn only_one_browser_at_a_time_can_write_to_a_profile() {
     let request = json!({ "url": site.url("/"), "profile": { "name": "shop" } });
     for (path, body) in [("/v2/browser", &shop), ("/v2/scrape", &request)] {
         let busy = server.post(path, body).await;
-        assert_eq!((busy.status, busy.code()), (409, "PROFILE_BUSY"), "{path}");
+        busy.is_error_for(path, 409, "PROFILE_BUSY");
     }
     let reads = json!({ "profile": { "name": "shop", "saveChanges": false } });
     let reader = open(&server, reads).await;

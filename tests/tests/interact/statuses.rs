@@ -106,11 +106,7 @@ async fn without_a_browser_session_requests_get_503() {
         ("/v2/browser".to_owned(), json!({})),
     ] {
         let response = server.post(&path, &body).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (503, "FEATURE_NOT_CONFIGURED"),
-            "{path}"
-        );
+        response.is_error_for(path, 503, "FEATURE_NOT_CONFIGURED");
     }
     assert_eq!(sessions(&server, "").await, [] as [Value; 0]);
 }
@@ -124,7 +120,7 @@ async fn other_teams_cannot_access_a_session() {
     let forbidden = async |method: Method, path: &str| {
         let body = (method == Method::POST).then_some(&code);
         let response = as_other(&server, method, path, body).await;
-        assert_eq!((response.status, response.code()), (403, "FORBIDDEN"), "{path}");
+        response.is_error_for(path, 403, "FORBIDDEN");
     };
     let both = async |path: &str| {
         forbidden(Method::POST, path).await;

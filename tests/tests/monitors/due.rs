@@ -169,12 +169,7 @@ async fn a_thousand_due_monitors_each_run_once() {
     let refused = server
         .post("/v2/monitor", &monitor_of(pages_of(&site, &["/cup"])))
         .await;
-    assert_eq!(
-        (refused.status, &refused.json["code"]),
-        (409, &json!("CONFLICT")),
-        "{}",
-        refused.json
-    );
+    refused.is_error(409, "CONFLICT");
     assert_contains(&refused.json, "/error", "1000 monitors");
     server.kill9();
     let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))

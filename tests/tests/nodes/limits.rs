@@ -146,12 +146,7 @@ async fn a_request_waits_for_a_credit_of_another_server_only_until_its_timeout_o
         ),
     ] {
         let response = second.post(path, &request).await;
-        assert_eq!(
-            (response.status, response.code()),
-            (408, code),
-            "{path}: {}",
-            response.json
-        );
+        response.is_error_for(path, 408, code);
     }
     site.release();
     assert_eq!(first.wait_for_end(&batch).await["completed"], 1);

@@ -100,21 +100,29 @@ fn calls(all: &[(&str, String)]) -> Value {
 }
 
 /// A model that runs until it is dropped.
-pub struct Model(JsonService);
+pub struct Model {
+    service: JsonService,
+    url: String,
+}
 
 impl Model {
     /// Starts a model with a reply function.
     pub async fn start(reply: impl Fn(&ModelRequest) -> ModelReply + Send + Sync + 'static) -> Model {
-        Model(JsonService::start(reply).await)
+        let service = JsonService::start(reply).await;
+        let url = format!("{}/v1", service.url());
+        Model { service, url }
     }
 
-    /// Returns the base URL.
-    pub fn url(&self) -> String {
-        format!("{}/v1", self.0.url())
+    /// Returns the settings of a server that uses the model.
+    pub fn settings(&self) -> [(&'static str, &str); 2] {
+        [
+            ("HARVESTMAN_LLM_BASE_URL", &self.url),
+            ("HARVESTMAN_LLM_MODEL", "small"),
+        ]
     }
 
     /// Returns all requests so far.
     pub fn requests(&self) -> Vec<ModelRequest> {
-        self.0.requests()
+        self.service.requests()
     }
 }

@@ -199,11 +199,7 @@ async fn run_extract(mut client: Command, done: &str) {
         }
     })
     .await;
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_LLM_BASE_URL", &model.url()),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-    ])
-    .await;
+    let server = TestServer::start_with(&model.settings()).await;
     client
         .arg(format!("http://{}", server.address()))
         .args([KEY, &site.url("/cup"), &site.url("/pot")]);

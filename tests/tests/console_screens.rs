@@ -312,12 +312,7 @@ async fn an_agent_is_started_continued_and_cancelled() {
         }
     })
     .await;
-    let settings = [
-        ("HARVESTMAN_LLM_BASE_URL", model.url()),
-        ("HARVESTMAN_LLM_MODEL", "small".to_owned()),
-    ];
-    let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let server = TestServer::start_with(&settings).await;
+    let server = TestServer::start_with(&model.settings()).await;
     run_script(&server, "console_agent.mjs", &[&url], "agent: ok").await;
 }
 

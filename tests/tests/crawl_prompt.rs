@@ -56,15 +56,6 @@ async fn a_crawl_uses_its_prompt_for_options_that_the_body_omits() {
     crawled.assert_visited(&site, &["/", "/blog", "/blog/1", "/blog/2", "/blog/3"]);
 }
 
-async fn with_model(model: &Model) -> TestServer {
-    let url = model.url();
-    TestServer::start_with(&[
-        ("HARVESTMAN_LLM_BASE_URL", &url),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-    ])
-    .await
-}
-
 async fn preview(server: &TestServer, prompt: &str) -> Value {
     let body = json!({ "url": "https://site.test/", "prompt": prompt });
     server.post("/v2/crawl/params-preview", &body).await.ok()
@@ -87,7 +78,7 @@ async fn the_server_validates_the_proposal_of_a_model() {
         .serve()
         .await;
     let model = Model::start(propose_options).await;
-    let server = with_model(&model).await;
+    let server = TestServer::start_with(&model.settings()).await;
     let response = preview(&server, "Alles vom Blog, höchstens 20 Seiten").await;
     let data = json!({ "url": "https://site.test/", "includePaths": ["^/?$", "^/blog/"], "limit": 20 });
     assert_eq!(response["data"], data);
@@ -121,7 +112,7 @@ async fn built_in_rules_are_used_when_the_model_fails() {
     ];
     let attempts = failures.map(async |reply| {
         let model = Model::start(move |_| reply.clone()).await;
-        let server = with_model(&model).await;
+        let server = TestServer::start_with(&model.settings()).await;
         (
             preview(&server, "at most 9 pages, two levels deep").await,
             model.requests().len(),

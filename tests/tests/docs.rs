@@ -10,18 +10,6 @@ use harvestman_tests::{Model, ModelReply, ModelRequest, TestServer, assert_conta
 use http::Method;
 use serde_json::{Value, json};
 
-async fn with_model(model: &Model) -> TestServer {
-    let settings = [
-        ("HARVESTMAN_LLM_BASE_URL", model.url()),
-        ("HARVESTMAN_LLM_MODEL", "small".to_owned()),
-    ];
-    let settings: Vec<(&str, &str)> = settings
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    TestServer::start_with(&settings).await
-}
-
 async fn ask(server: &TestServer, question: &str) -> Value {
     server
         .post(
@@ -119,7 +107,7 @@ fn cite_pages(_: &ModelRequest) -> ModelReply {
 #[tokio::test]
 async fn a_model_answers_with_cited_passages() {
     let model = Model::start(cite_pages).await;
-    let server = with_model(&model).await;
+    let server = TestServer::start_with(&model.settings()).await;
     let response = ask(&server, "How do I cancel a running crawl?").await;
     assert_eq!(response["answer"], "Send `DELETE` [1].");
     assert_eq!(response["evidence"].as_array().unwrap().len(), 1);
@@ -145,12 +133,16 @@ async fn passages_are_the_answer_when_the_model_fails() {
         ModelReply::Status(401, r#"{"error": {"message": "wrong key"}}"#),
     ] {
         let model = Model::start(move |_| said.clone()).await;
-        let server = with_model(&model).await;
+        let server = TestServer::start_with(&model.settings()).await;
         let response = ask(&server, "How do I cancel a running crawl?").await;
         assert_contains(&response, "/answer", "DELETE /v2/crawl/{id}");
         assert!(!response["evidence"].as_array().unwrap().is_empty());
     }
     let model = Model::start(|_| ModelReply::Text(r#"{"answer": "", "sources": []}"#)).await;
-    let response = ask(&with_model(&model).await, "How do I cancel a running crawl?").await;
+    let response = ask(
+        &TestServer::start_with(&model.settings()).await,
+        "How do I cancel a running crawl?",
+    )
+    .await;
     assert_eq!(response["evidence"], json!([]));
 }

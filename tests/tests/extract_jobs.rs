@@ -44,16 +44,9 @@ async fn shop() -> RunningSite {
 }
 
 async fn server(model: Option<&Model>) -> TestServer {
-    let url = model.map(Model::url).unwrap_or_default();
-    let settings = [
-        ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-        ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1"),
-    ];
-    match model {
-        Some(_) => TestServer::start_with(&settings).await,
-        None => TestServer::start().await,
-    }
+    let mut settings = vec![("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "1,1,1")];
+    settings.extend(model.into_iter().flat_map(Model::settings));
+    TestServer::start_with(&settings).await
 }
 
 fn schema() -> Value {
@@ -421,12 +414,8 @@ async fn the_model_credits_of_an_agent_count_towards_the_budget() {
         _ => ModelReply::call("done", json!({ "result": { "price": 9.5 } })),
     })
     .await;
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_LLM_BASE_URL", model.url().as_str()),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-        ("HARVESTMAN_CREDIT_BUDGET", "5"),
-    ])
-    .await;
+    let [url, name] = model.settings();
+    let server = TestServer::start_with(&[url, name, ("HARVESTMAN_CREDIT_BUDGET", "5")]).await;
     let request = json!({ "prompt": "The price", "urls": [site.url("/shop/cup")] });
     let id = started(&server, "/v2/agent", &request).await;
     let status = wait_for_result(&server, "/v2/agent", &id).await;

@@ -33,13 +33,8 @@ impl Fixture {
             .page("/gone", Page::html(CUP).status(404))
             .serve()
             .await;
-        let url = model.map(Model::url).unwrap_or_default();
-        let settings = [
-            ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
-            ("HARVESTMAN_LLM_MODEL", "small"),
-        ];
         let server = match model {
-            Some(_) => TestServer::start_with(&settings).await,
+            Some(model) => TestServer::start_with(&model.settings()).await,
             None => TestServer::start().await,
         };
         Fixture { server, site }
@@ -286,12 +281,7 @@ const STORY: &str = "<!doctype html><title>Jane Heron of Ulm</title><body><main>
 
 async fn story(model: &Model) -> (RunningSite, TestServer) {
     let site = Site::new().page("/", Page::html(STORY)).serve().await;
-    let url = model.url();
-    let settings = [
-        ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-    ];
-    (site, TestServer::start_with(&settings).await)
+    (site, TestServer::start_with(&model.settings()).await)
 }
 
 #[tokio::test]

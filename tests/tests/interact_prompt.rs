@@ -53,13 +53,9 @@ impl Fixture {
             .serve()
             .await;
         let mut settings = vec![tools::chromium()];
-        let url = model.map(Model::url);
-        if let Some(url) = &url {
-            settings.extend([
-                ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
-                ("HARVESTMAN_LLM_API_KEY", "model-key"),
-                ("HARVESTMAN_LLM_MODEL", "small"),
-            ]);
+        if let Some(model) = model {
+            settings.push(("HARVESTMAN_LLM_API_KEY", "model-key"));
+            settings.extend(model.settings());
         }
         let server = TestServer::start_with(&settings).await;
         let id = server.scrape_id(&json!({ "url": site.url("/") })).await;

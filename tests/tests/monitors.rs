@@ -285,11 +285,7 @@ async fn changes_are_judged_by_the_model_and_charged() {
     })
     .await;
     let site = shop().await;
-    let server = TestServer::start_with(&[
-        ("HARVESTMAN_LLM_BASE_URL", &model.url()),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-    ])
-    .await;
+    let server = TestServer::start_with(&model.settings()).await;
     let mut request = monitor_of(pages_of(&site, &["/cup"]));
     request["goal"] = "the price falls".into();
     let id = create(&server, &request).await;

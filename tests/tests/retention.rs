@@ -146,11 +146,7 @@ async fn no_trace_of_a_page_is_left_on_disk_or_in_the_log() {
 async fn an_erased_agent_run_remains_in_the_list_without_its_request() {
     let model = Model::start(|_| ModelReply::call("done", json!({ "result": CANARY }))).await;
     let mut settings = SETTINGS.to_vec();
-    let url = model.url();
-    settings.extend([
-        ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
-        ("HARVESTMAN_LLM_MODEL", "small"),
-    ]);
+    settings.extend(model.settings());
     let mut server = TestServer::start_with(&settings).await;
     let request = json!({ "prompt": CANARY, "zeroDataRetention": true });
     let started = server.post("/v2/agent", &request).await.ok();

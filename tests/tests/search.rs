@@ -280,16 +280,12 @@ fn searxng(base: &str, request: &ReceivedRequest) -> (u16, Value) {
 }
 
 async fn provided(provider: &JsonService, kind: &str) -> TestServer {
-    let settings = [
-        ("HARVESTMAN_SEARCH_URL", provider.url()),
-        ("HARVESTMAN_SEARCH_PROVIDER", kind.to_owned()),
-        ("HARVESTMAN_SEARCH_API_KEY", "between-us".to_owned()),
-    ];
-    let settings: Vec<(&str, &str)> = settings
-        .iter()
-        .map(|(name, value)| (*name, value.as_str()))
-        .collect();
-    TestServer::start_with(&settings).await
+    TestServer::start_with(&[
+        ("HARVESTMAN_SEARCH_URL", &provider.url()),
+        ("HARVESTMAN_SEARCH_PROVIDER", kind),
+        ("HARVESTMAN_SEARCH_API_KEY", "between-us"),
+    ])
+    .await
 }
 
 #[tokio::test]

@@ -16,14 +16,9 @@ async fn search_provider(urls: Vec<String>) -> JsonService {
 }
 
 async fn searching(provider: &JsonService, model: Option<&Model>) -> TestServer {
-    let (search, url) = (provider.url(), model.map(Model::url).unwrap_or_default());
-    let mut settings = vec![("HARVESTMAN_SEARCH_URL", search.as_str())];
-    if model.is_some() {
-        settings.extend([
-            ("HARVESTMAN_LLM_BASE_URL", url.as_str()),
-            ("HARVESTMAN_LLM_MODEL", "small"),
-        ]);
-    }
+    let url = provider.url();
+    let mut settings = vec![("HARVESTMAN_SEARCH_URL", url.as_str())];
+    settings.extend(model.into_iter().flat_map(Model::settings));
     TestServer::start_with(&settings).await
 }
 

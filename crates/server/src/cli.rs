@@ -246,27 +246,16 @@ fn teams_command() -> Command {
 }
 
 fn run(matches: &ArgMatches) -> anyhow::Result<ExitCode> {
-    if let Some((request::parse::NAME, given)) = matches.subcommand() {
-        return runtime()?.block_on(request::run_parse(given));
-    }
     match matches.subcommand() {
-        Some((request::sessions::INTERACT, given)) => {
-            return runtime()?.block_on(request::sessions::interact(given));
+        Some((request::parse::NAME, given)) => runtime()?.block_on(request::run_parse(given)),
+        Some((request::sessions::INTERACT, given)) => runtime()?.block_on(request::sessions::interact(given)),
+        Some((request::sessions::BROWSER, given)) => runtime()?.block_on(request::sessions::browser(given)),
+        Some((request::monitors::NAME, given)) => runtime()?.block_on(request::monitors::run(given)),
+        Some((name, given)) if let Some(command) = RequestCommand::parse(name) => {
+            runtime()?.block_on(request::run(command, given))
         }
-        Some((request::sessions::BROWSER, given)) => {
-            return runtime()?.block_on(request::sessions::browser(given));
-        }
-        Some((request::monitors::NAME, given)) => {
-            return runtime()?.block_on(request::monitors::run(given));
-        }
-        _ => {}
+        _ => run_local(matches).map(|()| ExitCode::SUCCESS),
     }
-    if let Some((name, given)) = matches.subcommand()
-        && let Some(command) = RequestCommand::parse(name)
-    {
-        return runtime()?.block_on(request::run(command, given));
-    }
-    run_local(matches).map(|()| ExitCode::SUCCESS)
 }
 
 /// Runs any command other than the request commands.
@@ -307,18 +296,14 @@ fn run_local(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("doctor", _)) => {
             let (report, works) = runtime()?.block_on(doctor::report(&config));
             out.write_all(report.as_bytes())?;
-            match works {
-                true => Ok(()),
-                false => anyhow::bail!("some checks failed"),
-            }
+            anyhow::ensure!(works, "some checks failed");
+            Ok(())
         }
         Some(("health", _)) => {
             let (state, ready) = runtime()?.block_on(OperatorEndpoint::ready(&config.data_dir))?;
             writeln!(out, "{state:#}")?;
-            match ready {
-                true => Ok(()),
-                false => anyhow::bail!("the server is not ready"),
-            }
+            anyhow::ensure!(ready, "the server is not ready");
+            Ok(())
         }
         Some(("setup", given)) => runtime()?.block_on(setup::run(&config, given.get_flag("yes"))),
         Some(("backup", given)) => runtime()?.block_on(backup::backup(&config, given, &mut out)),
@@ -407,13 +392,12 @@ fn operator_command(area: &str, matches: &ArgMatches) -> operator::Command {
 /// Fails if the data folder has no database, which suggests that it is not the intended one.
 fn existing_database(config: &Config) -> anyhow::Result<()> {
     let database = config.data_dir.join(DATABASE_FILE);
-    if !database.exists() {
-        anyhow::bail!(
-            "no database {}: set the server's folder with --data-dir or HARVESTMAN_DATA_DIR, or start the server \
-             once, which creates it",
-            database.display()
-        );
-    }
+    anyhow::ensure!(
+        database.exists(),
+        "no database {}: set the server's folder with --data-dir or HARVESTMAN_DATA_DIR, or start the server \
+         once, which creates it",
+        database.display()
+    );
     Ok(())
 }
 

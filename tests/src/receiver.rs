@@ -59,12 +59,7 @@ impl Delivery {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("HMAC accepts keys of any length");
         mac.update(&self.body);
-        let expected: String = mac
-            .finalize()
-            .into_bytes()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let expected = hex::encode(mac.finalize().into_bytes());
         self.header(header) == format!("sha256={expected}")
     }
 }

@@ -131,8 +131,8 @@ async fn requests_and_pages_are_traced_and_the_metrics_exported() {
         .find(|span| span.name == "POST /v2/scrape")
         .unwrap_or_else(|| panic!("{spans:#?}"));
     assert_eq!(scrape.kind(), SpanKind::Server);
-    assert_eq!(hex(&scrape.trace_id), trace);
-    assert_eq!(hex(&scrape.parent_span_id), "b7ad6b7169203331");
+    assert_eq!(hex::encode(&scrape.trace_id), trace);
+    assert_eq!(hex::encode(&scrape.parent_span_id), "b7ad6b7169203331");
     for (key, value) in [
         ("http.request.method", "POST"),
         ("http.route", "/v2/scrape"),
@@ -203,10 +203,6 @@ async fn requests_and_pages_are_traced_and_the_metrics_exported() {
     let Some(Data::Histogram(_)) = &named("harvestman_fetch_duration_seconds").data else {
         panic!("not a histogram");
     };
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[tokio::test]

@@ -374,5 +374,5 @@ fn exit_code_of(status: Option<ExitStatus>) -> i32 {
 fn token() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(bytes))
 }

@@ -137,8 +137,7 @@ fn development_key(file: &Path) -> Result<String> {
     File::open("/dev/urandom")
         .and_then(|mut random| random.read_exact(&mut bytes))
         .context("cannot read /dev/urandom")?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let key = format!("fc-{digits}");
+    let key = format!("fc-{}", hex::encode(bytes));
     let mut out = OpenOptions::new()
         .write(true)
         .create_new(true)

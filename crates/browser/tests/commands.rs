@@ -50,8 +50,8 @@ impl Desk {
         }
     }
 
-    /// Runs a script that must fail and returns its error.
-    async fn run_err(&self, script: &str) -> String {
+    /// Runs a script that must fail with an error that contains `words`.
+    async fn run_err(&self, script: &str, words: &str) {
         let done = self.run(script, 60).await;
         assert_eq!(
             (done.exit_code, done.killed),
@@ -60,7 +60,7 @@ impl Desk {
             done.stdout
         );
         assert_eq!(done.stderr.trim_end(), done.error.unwrap(), "{script}");
-        done.stderr
+        assert!(done.stderr.contains(words), "{script}: {}", done.stderr);
     }
 
     /// Returns the reference in the snapshot line that contains these words.
@@ -126,20 +126,13 @@ async fn a_form_is_filled_by_references() {
     // Fill the form again, using labels and the keyboard.
     let script = "find label Email fill x && press Enter && wait --text 'Hello x' && fill #letter Sir && get text #letter";
     assert!(desk.run_ok(script).await.ends_with("Sir\n"));
-    let output = desk
-        .run_err(&format!("click {}", desk.reference("\"Pay\"").await))
+    let pay = desk.reference("\"Pay\"").await;
+    desk.run_err(&format!("click {pay}"), "(button \"Pay\") is disabled")
         .await;
-    assert!(output.contains("(button \"Pay\") is disabled"), "{output}");
-    assert!(
-        desk.run_err(&format!("select {color} green"))
-            .await
-            .contains("options: `Red`, `Blue`")
-    );
-    assert!(
-        desk.run_err(&format!("fill {send} x"))
-            .await
-            .contains("does not accept text")
-    );
+    desk.run_err(&format!("select {color} green"), "options: `Red`, `Blue`")
+        .await;
+    desk.run_err(&format!("fill {send} x"), "does not accept text")
+        .await;
     desk.end().await;
 }
 
@@ -233,14 +226,14 @@ async fn history_and_tabs_are_navigated() {
         desk.run_ok(&format!("click {next} && get title")).await,
         "✓ Done\nNext desk\n"
     );
-    let stale = desk.run_err(&format!("click {next}")).await;
-    assert!(stale.contains("no longer open; take a new snapshot"), "{stale}");
+    desk.run_err(&format!("click {next}"), "no longer open; take a new snapshot")
+        .await;
     assert_eq!(desk.run_ok("back").await, "✓ Desk\n  http://app.test/desk\n");
     assert_eq!(
         desk.run_ok("forward").await,
         "✓ Next desk\n  http://app.test/desk-next\n"
     );
-    assert!(desk.run_err("forward").await.contains("no page to go forward to"));
+    desk.run_err("forward", "no page to go forward to").await;
     assert!(desk.run_ok("reload").await.contains("Next desk"));
     desk.run_ok("back").await;
     // A link that opens a tab, which becomes the current one.
@@ -255,7 +248,7 @@ async fn history_and_tabs_are_navigated() {
         desk.run_ok("tab 1 && get title").await.lines().last().unwrap(),
         "Desk"
     );
-    assert!(desk.run_err("tab 5").await.contains("no tab 5"));
+    desk.run_err("tab 5", "no tab 5").await;
     let one = desk.run_ok("tab close 2").await;
     assert_eq!(one, "→ [1] Desk - http://app.test/desk\n");
     assert!(
@@ -278,45 +271,21 @@ async fn a_script_ends_at_its_first_failure() {
         "line 3: @e99 is unknown: no snapshot has been taken; take a new snapshot for new references\n"
     );
     desk.run_ok("snapshot").await;
-    assert!(
-        desk.run_err("click @e999")
-            .await
-            .contains("not in the last snapshot")
-    );
-    assert!(
-        desk.run_err("get title | cat")
-            .await
-            .contains("not a system shell")
-    );
-    assert!(
-        desk.run_err("cat /etc/passwd")
-            .await
-            .contains("unknown command `cat`")
-    );
-    assert!(
-        desk.run_err("open file:///etc/passwd")
-            .await
-            .contains("only http and https")
-    );
-    assert!(
-        desk.run_err("eval 'nothing.there'")
-            .await
-            .contains("nothing is not defined")
-    );
-    assert!(desk.run_err("click 'a[['").await.contains("not a valid selector"));
-    assert!(
-        desk.run_err("wait .never --timeout 100")
-            .await
-            .contains("was not met in time")
-    );
+    desk.run_err("click @e999", "not in the last snapshot").await;
+    desk.run_err("get title | cat", "not a system shell").await;
+    desk.run_err("cat /etc/passwd", "unknown command `cat`").await;
+    desk.run_err("open file:///etc/passwd", "only http and https")
+        .await;
+    desk.run_err("eval 'nothing.there'", "nothing is not defined")
+        .await;
+    desk.run_err("click 'a[['", "not a valid selector").await;
+    desk.run_err("wait .never --timeout 100", "was not met in time")
+        .await;
     let gone = desk.reference("\"Send\"").await;
     desk.run_ok("eval \"document.querySelector('form').remove()\"")
         .await;
-    assert!(
-        desk.run_err(&format!("click {gone}"))
-            .await
-            .contains("no longer on the page")
-    );
+    desk.run_err(&format!("click {gone}"), "no longer on the page")
+        .await;
     // Output from before the timeout is kept.
     let begun = Instant::now();
     let done = desk.run("get title\nwait 60000\nget title", 1).await;

@@ -17,13 +17,12 @@ async fn every_refused_request_has_its_status() {
         ("HARVESTMAN_NODE", "none"),
     ];
     let (site, server) = (site().await, server(&settings).await);
-    let refused = async |path: &str, body: Value| {
+    let refused = async |path: &str, body: Value, status: u16, code: &str| {
         let response = server.post(path, &body).await;
+        response.is_error_for(format!("{path} {body}"), status, code);
         assert_eq!(response.json["success"], false, "{path} {body}");
-        (response.status, response.code().to_owned())
     };
     let code = || bash("get url");
-    let is = |status: u16, code: &str| (status, code.to_owned());
     let path = interact(&server.scrape_id(&json!({ "url": site.url("/") })).await);
     for body in [
         json!({}),
@@ -33,23 +32,20 @@ async fn every_refused_request_has_its_status() {
         json!({ "code": "1", "language": "ruby" }),
         json!({ "code": "1", "colour": "red" }),
     ] {
-        assert_eq!(refused(&path, body).await, is(400, "BAD_REQUEST"));
+        refused(&path, body, 400, "BAD_REQUEST").await;
     }
-    assert_eq!(refused(&interact("nobody"), code()).await, is(400, "BAD_REQUEST"));
-    assert_eq!(refused(&interact(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
-    assert_eq!(refused(&execute(UNKNOWN), code()).await, is(404, "NOT_FOUND"));
+    refused(&interact("nobody"), code(), 400, "BAD_REQUEST").await;
+    refused(&interact(UNKNOWN), code(), 404, "NOT_FOUND").await;
+    refused(&execute(UNKNOWN), code(), 404, "NOT_FOUND").await;
 
     // An unavailable language is refused before a browser is opened.
     let node = json!({ "code": "1 + 1" });
-    assert_eq!(refused(&path, node).await, is(503, "FEATURE_NOT_CONFIGURED"));
+    refused(&path, node, 503, "FEATURE_NOT_CONFIGURED").await;
 
     let discreet = server
         .scrape_id(&json!({ "url": site.url("/"), "zeroDataRetention": true }))
         .await;
-    assert_eq!(
-        refused(&interact(&discreet), code()).await,
-        is(409, "REPLAY_UNAVAILABLE")
-    );
+    refused(&interact(&discreet), code(), 409, "REPLAY_UNAVAILABLE").await;
     let upload = "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.html\"\r\n\r\n<p>Text\r\n--x--\r\n";
     let headers = [AUTHORIZATION, ("content-type", "multipart/form-data; boundary=x")];
     let parsed = server
@@ -57,10 +53,7 @@ async fn every_refused_request_has_its_status() {
         .await
         .ok();
     let parsed = parsed["data"]["metadata"]["scrapeId"].as_str().unwrap();
-    assert_eq!(
-        refused(&interact(parsed), code()).await,
-        is(409, "REPLAY_UNAVAILABLE")
-    );
+    refused(&interact(parsed), code(), 409, "REPLAY_UNAVAILABLE").await;
     // A scrape that cannot be replayed: the element that its action clicks is gone.
     let click = json!([{ "type": "click", "selector": "a" }]);
     let changed = server
@@ -70,10 +63,7 @@ async fn every_refused_request_has_its_status() {
         "/second",
         Some(harvestman_tests::Page::html("<p>Nothing to click here any more.")),
     );
-    assert_eq!(
-        refused(&interact(&changed), code()).await,
-        is(409, "REPLAY_UNAVAILABLE")
-    );
+    refused(&interact(&changed), code(), 409, "REPLAY_UNAVAILABLE").await;
     assert_eq!(
         sessions(&server, "").await,
         [] as [Value; 0],
@@ -89,12 +79,12 @@ async fn every_refused_request_has_its_status() {
         "{ended}"
     );
     assert_eq!(server.delete(&path).await.status, 404);
-    assert_eq!(refused(&path, code()).await, is(410, "SESSION_DESTROYED"));
+    refused(&path, code(), 410, "SESSION_DESTROYED").await;
 
     let id = open(&server, json!({})).await;
     delete(&server, &id).await.ok();
     assert_eq!(delete(&server, &id).await.status, 404);
-    assert_eq!(refused(&execute(&id), code()).await, is(410, "SESSION_DESTROYED"));
+    refused(&execute(&id), code(), 410, "SESSION_DESTROYED").await;
 }
 
 #[tokio::test]

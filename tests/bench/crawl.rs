@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use harvestman_store::{Store, StoreConfig};
 use harvestman_tests::TestServer;
 use serde_json::{Value, json};
 
@@ -368,10 +367,7 @@ async fn check_documents(server: &TestServer, site: &GeneratedSite, id: &str, pa
 
 /// Checks the credits in the ledger after the server has stopped.
 async fn check_ledger(server: &TestServer, credits: u64) -> Result<()> {
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data"))).await?;
-    let team = store.ensure_team("test").await?;
-    let in_ledger = store.ledger_total(team).await?;
-    store.close().await?;
+    let in_ledger = server.ledger_total("test").await;
     ensure!(
         in_ledger == credits,
         "the ledger has {in_ledger} credits, not {credits}"

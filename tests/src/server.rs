@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
+use harvestman_store::{Store, StoreConfig};
 use http::Method;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::Value;
@@ -221,6 +222,27 @@ impl TestServer {
         let good = output.status.success();
         let text = if good { output.stdout } else { output.stderr };
         (good, String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Opens its store while the server is stopped.
+    ///
+    /// # Panics
+    /// If the store cannot be opened.
+    pub async fn store(&self) -> Store {
+        let config = StoreConfig::new(self.folder.path.join("data"));
+        Store::open(&config).await.expect("the server is stopped")
+    }
+
+    /// Returns the credits in the ledger of a team while the server is stopped.
+    ///
+    /// # Panics
+    /// If the store cannot be read.
+    pub async fn ledger_total(&self, team: &str) -> u64 {
+        let store = self.store().await;
+        let id = store.ensure_team(team).await.expect("the team can be read");
+        let total = store.ledger_total(id).await.expect("the ledger can be read");
+        store.close().await.expect("the store closes");
+        total
     }
 
     /// Returns the one-time sign-in link that the server printed.

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::setup::{
-    bash, credits, delete, descendants, execute, interact, open, run, server, sessions, site, wait_for_end,
+    bash, delete, descendants, execute, interact, open, run, server, sessions, site, wait_for_end,
     wait_until_gone,
 };
 
@@ -31,7 +31,7 @@ async fn one_of_many_deletes_ends_a_session_which_is_charged_once() {
     let billed = done[0].json["creditsBilled"].as_u64().unwrap();
     assert!(billed >= 1);
     server.terminate().await;
-    assert_eq!(credits(&server).await, billed);
+    assert_eq!(server.ledger_total("test").await, billed);
 }
 
 #[tokio::test]
@@ -48,7 +48,7 @@ async fn an_idle_session_ends() {
     assert_eq!(delete(&server, &idle).await.status, 404);
     server.terminate().await;
     assert!(
-        (1..=2).contains(&credits(&server).await),
+        (1..=2).contains(&server.ledger_total("test").await),
         "the seconds are rounded up to whole credits"
     );
 }
@@ -126,9 +126,9 @@ async fn sessions_of_a_killed_server_have_ended_and_are_charged_once() {
             .all(|session| session["status"] == "destroyed")
     );
     server.terminate().await;
-    let total = credits(&server).await;
+    let total = server.ledger_total("test").await;
     assert_eq!(
-        credits(&server).await,
+        server.ledger_total("test").await,
         total,
         "reopening the store charges nothing"
     );
@@ -145,7 +145,7 @@ async fn a_shutdown_ends_all_sessions() {
     let browsers = descendants(server.pid());
     server.terminate().await;
     wait_until_gone(&browsers).await;
-    assert!(credits(&server).await >= 1);
+    assert!(server.ledger_total("test").await >= 1);
     server.restart().await;
     let list = sessions(&server, "").await;
     assert_eq!(
@@ -188,7 +188,7 @@ async fn a_session_end_is_stored_later_if_the_store_is_locked() {
         .is_error(402, "INSUFFICIENT_CREDITS");
     server.terminate().await;
     assert_eq!(
-        credits(&server).await,
+        server.ledger_total("test").await,
         1,
         "the session is charged for its seconds"
     );

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use harvestman_store::{Store, StoreConfig};
 use harvestman_tests::{HttpResponse, Page, RunningSite, Site, TestServer, assert_fields, tools};
 use http::Method;
 use serde_json::{Value, json};
@@ -96,17 +95,6 @@ pub(crate) async fn wait_for_end(server: &TestServer, id: &str) {
         active.iter().all(|session| session["id"] != id)
     };
     server.wait_until("/v2/browser?status=active", has_ended).await;
-}
-
-/// Returns the credits of the team `test` in the store of a stopped server.
-pub(crate) async fn credits(server: &TestServer) -> u64 {
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
-        .await
-        .unwrap();
-    let team = store.ensure_team("test").await.unwrap();
-    let total = store.ledger_total(team).await.unwrap();
-    store.close().await.unwrap();
-    total
 }
 
 /// Returns all direct and indirect child processes of a process.

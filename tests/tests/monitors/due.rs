@@ -5,34 +5,29 @@ use std::time::Duration;
 
 use harvestman_core::ids::{JobId, MonitorId, TeamId};
 use harvestman_core::time::Timestamp;
-use harvestman_store::{JobKind, MonitorUpdate, NewCheck, NewJob, StartOutcome, Store, StoreConfig, new_id};
+use harvestman_store::{JobKind, MonitorUpdate, NewCheck, NewJob, StartOutcome, new_id};
 use harvestman_tests::receiver::Delivery;
 use harvestman_tests::{Receiver, Site, TestServer, assert_contains, assert_fields, new_job};
 use serde_json::{Value, json};
 
 use super::{create, ended, monitor_of, page, pages_of, run, shop};
 
-/// Makes a monitor due while no server runs.
-async fn make_due(server: &TestServer, monitor: &str) {
-    make_due_with(server, monitor, None).await;
-}
-
-/// Also replaces its stored request.
-async fn make_due_with(server: &TestServer, monitor: &str, request: Option<&str>) {
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
-        .await
-        .unwrap();
+/// Makes monitors due while no server runs, and replaces their stored requests by `request` if it is given.
+async fn make_due(server: &TestServer, monitors: impl IntoIterator<Item = &String>, request: Option<&str>) {
+    let store = server.store().await;
     let team: TeamId = store.ensure_team("test").await.unwrap();
-    let id = MonitorId(monitor.parse().unwrap());
-    let row = store.monitor(team, id).await.unwrap().unwrap();
-    let update = MonitorUpdate {
-        seen: row.updated_at,
-        request: request.map_or(row.request, str::to_owned),
-        next_run_at: Some(Timestamp(1_700_000_000_000)),
-        changed_targets: Vec::new(),
-        now: row.updated_at,
-    };
-    assert!(store.update_monitor(team, id, update).await.unwrap());
+    for monitor in monitors {
+        let id = MonitorId(monitor.parse().unwrap());
+        let row = store.monitor(team, id).await.unwrap().unwrap();
+        let update = MonitorUpdate {
+            seen: row.updated_at,
+            request: request.map_or(row.request, str::to_owned),
+            next_run_at: Some(Timestamp(1_700_000_000_000)),
+            changed_targets: Vec::new(),
+            now: row.updated_at,
+        };
+        assert!(store.update_monitor(team, id, update).await.unwrap());
+    }
     store.close().await.unwrap();
 }
 
@@ -59,7 +54,7 @@ async fn a_due_check_runs_once_through_20_kills() {
     request["webhook"] = receiver.url().into();
     let id = create(&server, &request).await;
     server.kill9();
-    make_due(&server, &id).await;
+    make_due(&server, [&id], None).await;
     for round in 0..20u64 {
         // The site answers a few more pages in each round; some rounds are killed before the check starts.
         site.hold_after(round * 2);
@@ -172,23 +167,7 @@ async fn a_thousand_due_monitors_each_run_once() {
     refused.is_error(409, "CONFLICT");
     assert_contains(&refused.json, "/error", "1000 monitors");
     server.kill9();
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
-        .await
-        .unwrap();
-    let team = store.ensure_team("test").await.unwrap();
-    for id in &ids {
-        let id = MonitorId(id.parse().unwrap());
-        let row = store.monitor(team, id).await.unwrap().unwrap();
-        let update = MonitorUpdate {
-            seen: row.updated_at,
-            request: row.request,
-            next_run_at: Some(Timestamp(1)),
-            changed_targets: Vec::new(),
-            now: row.updated_at,
-        };
-        assert!(store.update_monitor(team, id, update).await.unwrap());
-    }
-    store.close().await.unwrap();
+    make_due(&server, &ids, None).await;
     server.restart().await;
     for id in &ids {
         wait_for_check(&server, id).await;
@@ -205,8 +184,8 @@ async fn an_unreadable_monitor_does_not_hold_up_others() {
     let request = monitor_of(pages_of(&site, &["/cup"]));
     let (unreadable, other) = (create(&server, &request).await, create(&server, &request).await);
     server.kill9();
-    make_due_with(&server, &unreadable, Some("{}")).await;
-    make_due(&server, &other).await;
+    make_due(&server, [&unreadable], Some("{}")).await;
+    make_due(&server, [&other], None).await;
     server.restart().await;
     wait_for_check(&server, &other).await;
     let listed = server.get("/v2/monitor").await.ok();
@@ -227,7 +206,7 @@ async fn a_check_without_credits_is_skipped() {
     let refused = server.post(&format!("/v2/monitor/{id}/run"), &json!({})).await;
     assert_eq!(refused.status, 402, "{}", refused.json);
     server.kill9();
-    make_due(&server, &id).await;
+    make_due(&server, [&id], None).await;
     server.restart().await;
     let path = format!("/v2/monitor/{id}/checks");
     let has_two = |checks: &Value| {
@@ -244,9 +223,7 @@ async fn a_check_with_a_damaged_request_fails() {
     let mut server = TestServer::start().await;
     let monitor = create(&server, &monitor_of(pages_of(&site, &["/cup"]))).await;
     server.terminate().await;
-    let store = Store::open(&StoreConfig::new(server.data_dir().join("data")))
-        .await
-        .unwrap();
+    let store = server.store().await;
     let check = JobId(new_id());
     let start = NewCheck {
         monitor: MonitorId(monitor.parse().unwrap()),

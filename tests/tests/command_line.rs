@@ -31,10 +31,14 @@ fn harvestman(server: &TestServer, arguments: &[&str]) -> Command {
     command
 }
 
-async fn run(server: &TestServer, arguments: &[&str]) -> Output {
-    let mut command = harvestman(server, arguments);
+async fn output_of(mut command: Command) -> Output {
     let output = tokio::task::spawn_blocking(move || command.output());
     output.await.unwrap().unwrap()
+}
+
+/// Runs the program, checks its exit code, and returns standard output and standard error.
+async fn run(server: &TestServer, arguments: &[&str], code: i32) -> (String, String) {
+    printed(&output_of(harvestman(server, arguments)).await, code)
 }
 
 /// Arguments that are refused, with the exit code and words of the error.
@@ -42,7 +46,7 @@ type Refusal<'a> = (&'a [&'a str], i32, &'a str);
 
 async fn assert_refused(server: &TestServer, cases: &[Refusal<'_>]) {
     for (arguments, code, words) in cases {
-        let (text, stderr) = printed(&run(server, arguments).await, *code);
+        let (text, stderr) = run(server, arguments, *code).await;
         assert!(
             text.is_empty() && stderr.contains(words),
             "{arguments:?}: {stderr}"
@@ -68,20 +72,20 @@ async fn one_format_is_printed_as_text_and_several_as_json() {
     let server = TestServer::start().await;
     let site = small_site().serve().await;
     let url = site.url("/a");
-    let (text, _) = printed(&run(&server, &["scrape", &url]).await, 0);
+    let (text, _) = run(&server, &["scrape", &url], 0).await;
     assert!(text.starts_with("# A\n") && text.ends_with('\n'), "{text}");
-    let (text, _) = printed(&run(&server, &["scrape", &url, "--formats", "links"]).await, 0);
+    let (text, _) = run(&server, &["scrape", &url, "--formats", "links"], 0).await;
     assert_eq!(lines(&text), [json!([site.url("/")])]);
     let both = [
         "scrape", "--url", &url, "--formats", "markdown", "--formats", "links",
     ];
-    let (text, _) = printed(&run(&server, &both).await, 0);
+    let (text, _) = run(&server, &both, 0).await;
     let document = &lines(&text)[0];
     assert_eq!(
         (&document["metadata"]["title"], &document["links"][0]),
         (&json!("A"), &json!(site.url("/")))
     );
-    let (text, _) = printed(&run(&server, &["scrape", &url, "--json", "--pretty"]).await, 0);
+    let (text, _) = run(&server, &["scrape", &url, "--json", "--pretty"], 0).await;
     let response: Value = serde_json::from_str(&text).unwrap();
     assert!(response["success"] == true && text.lines().count() > 3, "{text}");
 
@@ -90,21 +94,16 @@ async fn one_format_is_printed_as_text_and_several_as_json() {
     std::fs::write(&file, format!("\u{feff}{request}")).unwrap();
     let out = server.data_dir().join("page.md");
     let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
-    let (text, _) = printed(
-        &run(
-            &server,
-            &["scrape", "--body", file, "--formats", "markdown", "-o", out],
-        )
-        .await,
+    let (text, _) = run(
+        &server,
+        &["scrape", "--body", file, "--formats", "markdown", "-o", out],
         0,
-    );
+    )
+    .await;
     assert_eq!(text, "");
     assert!(std::fs::read_to_string(out).unwrap().starts_with("# A\n"));
 
-    let (text, _) = printed(
-        &run(&server, &["map", &site.url("/"), "--ignore-cache", "true"]).await,
-        0,
-    );
+    let (text, _) = run(&server, &["map", &site.url("/"), "--ignore-cache", "true"], 0).await;
     let mut found: Vec<&str> = text.lines().collect();
     found.sort_unstable();
     assert_eq!(found, [site.url("/"), url.clone(), site.url("/b")]);
@@ -115,54 +114,40 @@ async fn errors_name_the_flag_and_have_an_exit_code() {
     let server = TestServer::start().await;
     let site = small_site().serve().await;
     let url = site.url("/");
-    for (arguments, words) in [
-        (&["scrape"][..], "--url is required"),
+    let options = r#"{"waitFor":-1}"#;
+    let nowhere = "http://127.0.0.1:1/";
+    let cases: &[Refusal] = &[
+        (&["scrape"], 2, "--url is required"),
         (
             &["crawl", &url, "--limit", "many"],
+            2,
             "--limit must be a whole number",
         ),
         (
-            &["crawl", &url, "--scrape-options", r#"{"waitFor":-1}"#],
+            &["crawl", &url, "--scrape-options", options],
+            2,
             "--scrape-options.waitFor must be",
         ),
-        (&["scrape", &url, "--formats", "markdown,tml"], "--formats[1]"),
-        (&["scrape", &url, "--body", "{"], "--body"),
-        (&["scrape", &url, "--listen", "x"], "setting of the server"),
-        (&["scrape", &url, "--fomats", "html"], "--formats"),
-        (&["map", &url, "--api-url", "nowhere"], "nowhere"),
-        (&["crawl", &url, "--resume", JOB], "remove the request"),
-        (&["crawl", "--no-wait", "--cancel", JOB], "--no-wait"),
-        (&["crawl", &url, "--skip", "1"], "--resume"),
-    ] {
-        let (text, stderr) = printed(&run(&server, arguments).await, 2);
-        assert!(
-            stderr.contains(words) && text.is_empty(),
-            "{arguments:?}: {stderr}"
-        );
-    }
-    for (arguments, words) in [
+        (&["scrape", &url, "--formats", "markdown,tml"], 2, "--formats[1]"),
+        (&["scrape", &url, "--body", "{"], 2, "--body"),
+        (&["scrape", &url, "--listen", "x"], 2, "setting of the server"),
+        (&["scrape", &url, "--fomats", "html"], 2, "--formats"),
+        (&["map", &url, "--api-url", "nowhere"], 2, "nowhere"),
+        (&["crawl", &url, "--resume", JOB], 2, "remove the request"),
+        (&["crawl", "--no-wait", "--cancel", JOB], 2, "--no-wait"),
+        (&["crawl", &url, "--skip", "1"], 2, "--resume"),
         (
-            &["scrape", &url, "--api-key", "fc-wrong"][..],
+            &["scrape", &url, "--api-key", "fc-wrong"],
+            1,
             "set HARVESTMAN_API_KEY",
         ),
-        (
-            &["crawl", "http://127.0.0.1:1/"],
-            " failed: Nothing could be crawled",
-        ),
-        (&["scrape", "http://127.0.0.1:1/"], "127.0.0.1"),
-        (
-            &["scrape", &url, "--api-url", "http://127.0.0.1:1"],
-            "does not respond",
-        ),
-        (&["scrape", &url, "--api-url", &url], "404"),
-        (&["crawl", "--resume", JOB], "cannot read"),
-    ] {
-        let (text, stderr) = printed(&run(&server, arguments).await, 1);
-        assert!(
-            stderr.contains(words) && text.is_empty(),
-            "{arguments:?}: {stderr}"
-        );
-    }
+        (&["crawl", nowhere], 1, " failed: Nothing could be crawled"),
+        (&["scrape", nowhere], 1, "127.0.0.1"),
+        (&["scrape", &url, "--api-url", nowhere], 1, "does not respond"),
+        (&["scrape", &url, "--api-url", &url], 1, "404"),
+        (&["crawl", "--resume", JOB], 1, "cannot read"),
+    ];
+    assert_refused(&server, cases).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -173,16 +158,18 @@ async fn an_http_error_is_printed_reported_and_the_exit_code() {
         .serve()
         .await;
     let url = site.url("/gone");
-    let (text, stderr) = printed(&run(&server, &["scrape", &url]).await, 3);
+    let (text, stderr) = run(&server, &["scrape", &url], 3).await;
     assert!(text.contains("Nothing is here"), "{text}");
     assert!(
         stderr.contains(&format!("{url} responded with HTTP status 404")),
         "{stderr}"
     );
-    let (text, stderr) = printed(
-        &run(&server, &["crawl", &site.url("/"), "--include-paths", "^/never$"]).await,
+    let (text, stderr) = run(
+        &server,
+        &["crawl", &site.url("/"), "--include-paths", "^/never$"],
         1,
-    );
+    )
+    .await;
     assert!(text.is_empty() && stderr.contains("0 pages"), "{stderr}");
 }
 
@@ -193,19 +180,19 @@ async fn each_request_command_prints_its_result() {
     let url = site.url("/a");
     let file = server.data_dir().join("table.csv");
     std::fs::write(&file, "name,legs\nspider,8\n").unwrap();
-    let (text, stderr) = printed(&run(&server, &["parse", file.to_str().unwrap()]).await, 0);
+    let (text, stderr) = run(&server, &["parse", file.to_str().unwrap()], 0).await;
     assert!(text.contains("| spider") && stderr.is_empty(), "{text}{stderr}");
-    printed(&run(&server, &["parse", "/nowhere/at/all.pdf"]).await, 1);
-    printed(&run(&server, &["scrape", &url]).await, 0);
+    run(&server, &["parse", "/nowhere/at/all.pdf"], 1).await;
+    run(&server, &["scrape", &url], 0).await;
     // Without a search provider the team's own pages are searched.
-    let (text, stderr) = printed(&run(&server, &["search", "start"]).await, 0);
+    let (text, stderr) = run(&server, &["search", "start"], 0).await;
     assert!(
         lines(&text)[0]["web"].is_array() && !stderr.is_empty(),
         "{text}{stderr}"
     );
     let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
     let agent = ["agent", "the title", "--urls", &url, "--schema", schema];
-    let (text, stderr) = printed(&run(&server, &agent).await, 0);
+    let (text, stderr) = run(&server, &agent, 0).await;
     assert_eq!(lines(&text), [json!({"title": "A"})]);
     assert!(stderr.contains("agent "), "{stderr}");
 }
@@ -226,7 +213,7 @@ async fn session_commands_report_what_they_cannot_do() {
         (&["interact", JOB, "--stop", "--code", "1"], 2, "--stop"),
     ];
     assert_refused(&server, cases).await;
-    let (text, stderr) = printed(&run(&server, &["browser", "list"]).await, 0);
+    let (text, stderr) = run(&server, &["browser", "list"], 0).await;
     assert!(text.is_empty() && stderr.is_empty(), "{text}{stderr}");
 }
 
@@ -238,22 +225,20 @@ async fn monitors_are_created_run_read_and_deleted() {
     let create = [
         "monitor", "create", &page, "--name", "A", "--schedule", "every 30 minutes",
     ];
-    let (id, stderr) = printed(&run(&server, &create).await, 0);
+    let (id, stderr) = run(&server, &create, 0).await;
     let id = id.trim();
     assert!(id.len() == 36 && stderr.is_empty(), "{id} {stderr}");
-    let (text, _) = printed(
-        &run(
-            &server,
-            &["monitor", "list", "--status", "active", "--limit", "1"],
-        )
-        .await,
+    let (text, _) = run(
+        &server,
+        &["monitor", "list", "--status", "active", "--limit", "1"],
         0,
-    );
+    )
+    .await;
     assert_eq!((lines(&text).len(), &lines(&text)[0]["id"]), (1, &json!(id)));
-    let (text, _) = printed(&run(&server, &["monitor", "show", id]).await, 0);
+    let (text, _) = run(&server, &["monitor", "show", id], 0).await;
     assert_eq!(lines(&text)[0]["targets"][0]["urls"], json!([page]));
 
-    let (text, stderr) = printed(&run(&server, &["monitor", "run", id]).await, 0);
+    let (text, stderr) = run(&server, &["monitor", "run", id], 0).await;
     let check = &lines(&text)[0];
     assert_eq!(
         (&check["status"], &check["summary"]["new"], check.get("pages")),
@@ -261,24 +246,24 @@ async fn monitors_are_created_run_read_and_deleted() {
     );
     let check = check["id"].as_str().unwrap();
     assert!(stderr.contains(&format!("check {check}")), "{stderr}");
-    let (text, _) = printed(&run(&server, &["monitor", "checks", id]).await, 0);
+    let (text, _) = run(&server, &["monitor", "checks", id], 0).await;
     assert_eq!(lines(&text)[0]["id"], check);
     let pages = ["monitor", "pages", id, check];
-    let (text, _) = printed(&run(&server, &pages).await, 0);
+    let (text, _) = run(&server, &pages, 0).await;
     assert_eq!((lines(&text).len(), &lines(&text)[0]["url"]), (1, &json!(page)));
     let same = [&pages[..], &["--status", "same"]].concat();
-    let (text, stderr) = printed(&run(&server, &same).await, 0);
+    let (text, stderr) = run(&server, &same, 0).await;
     assert!(text.is_empty() && stderr.is_empty(), "{text}{stderr}");
 
     // A page that is gone fails the only target.
     site.change("/a", None);
     let update = ["monitor", "update", id, "--status", "paused", "--targets"];
     let target = json!([{ "type": "scrape", "urls": ["http://127.0.0.1:1/"] }]).to_string();
-    let (text, _) = printed(&run(&server, &[&update[..], &[&target]].concat()).await, 0);
+    let (text, _) = run(&server, &[&update[..], &[&target]].concat(), 0).await;
     assert_eq!(lines(&text)[0]["status"], "paused");
-    let (text, stderr) = printed(&run(&server, &["monitor", "run", id, "--no-wait"]).await, 0);
+    let (text, stderr) = run(&server, &["monitor", "run", id, "--no-wait"], 0).await;
     assert!(text.trim().len() == 36 && stderr.is_empty(), "{text}{stderr}");
-    let (text, stderr) = printed(&run(&server, &["monitor", "delete", id]).await, 0);
+    let (text, stderr) = run(&server, &["monitor", "delete", id], 0).await;
     assert!(text.is_empty() && stderr.contains("is deleted"), "{text}{stderr}");
     let cases: &[Refusal] = &[
         (&["monitor"], 2, "requires a subcommand"),
@@ -319,7 +304,7 @@ async fn an_agent_is_continued_and_an_extract_cancelled() {
     let (url, late) = (site.url("/a"), site.url("/late"));
     let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
     let agent = ["agent", "the title", "--urls", &url, "--schema", schema];
-    let (_, stderr) = printed(&run(&server, &agent).await, 0);
+    let (_, stderr) = run(&server, &agent, 0).await;
     let hint = stderr
         .lines()
         .find(|line| line.contains("--thread-id"))
@@ -330,17 +315,17 @@ async fn an_agent_is_continued_and_an_extract_cancelled() {
         .nth(1)
         .unwrap();
     let next = [&agent[..], &["--thread-id", thread]].concat();
-    let (text, stderr) = printed(&run(&server, &next).await, 0);
+    let (text, stderr) = run(&server, &next, 0).await;
     assert_eq!(lines(&text), [json!({"title": "A"})]);
     assert!(stderr.contains("no language model"), "{stderr}");
-    let (text, stderr) = printed(&run(&server, &["agent", "--show-thread", thread]).await, 0);
+    let (text, stderr) = run(&server, &["agent", "--show-thread", thread], 0).await;
     let runs = &lines(&text)[0]["runs"];
     assert_eq!(
         (&runs[0]["data"], &runs[1]["turn"]),
         (&json!({"title": "A"}), &json!(2))
     );
     assert!(stderr.is_empty(), "{stderr}");
-    let (text, _) = printed(&run(&server, &["agent", "--show-trace", thread]).await, 0);
+    let (text, _) = run(&server, &["agent", "--show-trace", thread], 0).await;
     let trace = lines(&text);
     assert_eq!(
         (&trace[0]["type"], &trace.last().unwrap()["outcome"]),
@@ -348,13 +333,13 @@ async fn an_agent_is_continued_and_an_extract_cancelled() {
     );
 
     let extract = ["extract", &late, "--schema", schema, "--no-wait"];
-    let (id, _) = printed(&run(&server, &extract).await, 0);
-    let (text, stderr) = printed(&run(&server, &["extract", "--cancel", id.trim()]).await, 0);
+    let (id, _) = run(&server, &extract, 0).await;
+    let (text, stderr) = run(&server, &["extract", "--cancel", id.trim()], 0).await;
     assert!(
         text.is_empty() && stderr.contains("is cancelled"),
         "{text}{stderr}"
     );
-    let (_, stderr) = printed(&run(&server, &["extract", "--resume", id.trim()]).await, 1);
+    let (_, stderr) = run(&server, &["extract", "--resume", id.trim()], 1).await;
     assert!(stderr.contains("is cancelled"), "{stderr}");
     let cases: &[Refusal] = &[
         (&["agent", "--show-thread", JOB], 1, "no such thread"),
@@ -379,10 +364,7 @@ async fn jobs_print_one_line_per_page() {
         .page("/gone", Page::html("").status(404))
         .serve()
         .await;
-    let (text, stderr) = printed(
-        &run(&server, &["crawl", &site.url("/"), "--max-concurrency", "1"]).await,
-        0,
-    );
+    let (text, stderr) = run(&server, &["crawl", &site.url("/"), "--max-concurrency", "1"], 0).await;
     let mut titles: Vec<String> = lines(&text)
         .iter()
         .map(|page| page["metadata"]["title"].as_str().unwrap().to_owned())
@@ -391,33 +373,23 @@ async fn jobs_print_one_line_per_page() {
     assert_eq!(titles, ["A", "B", "Start"]);
     assert!(stderr.contains("3 pages, 0 failed"), "{stderr}");
 
-    let batch = run(
-        &server,
-        &["batch", &site.url("/a"), "http://127.0.0.1:1/", "no address"],
-    )
-    .await;
-    let (text, stderr) = printed(&batch, 3);
+    let batch = ["batch", &site.url("/a"), "http://127.0.0.1:1/", "no address"];
+    let (text, stderr) = run(&server, &batch, 3).await;
     assert_eq!(lines(&text).len(), 1);
     assert!(
         stderr.contains("no address") && stderr.contains("127.0.0.1:1"),
         "{stderr}"
     );
-    let (_, stderr) = printed(&run(&server, &["batch", "http://127.0.0.1:1/"]).await, 1);
+    let (_, stderr) = run(&server, &["batch", "http://127.0.0.1:1/"], 1).await;
     assert!(stderr.contains("0 pages, 1 failed"), "{stderr}");
 
-    let (id, _) = printed(&run(&server, &["crawl", &site.url("/"), "--no-wait"]).await, 0);
-    let (text, _) = printed(&run(&server, &["crawl", "--resume", id.trim()]).await, 0);
+    let (id, _) = run(&server, &["crawl", &site.url("/"), "--no-wait"], 0).await;
+    let (text, _) = run(&server, &["crawl", "--resume", id.trim()], 0).await;
     assert_eq!(lines(&text).len(), 3);
-    let (rest, _) = printed(
-        &run(&server, &["crawl", "--resume", id.trim(), "--skip", "2"]).await,
-        0,
-    );
+    let (rest, _) = run(&server, &["crawl", "--resume", id.trim(), "--skip", "2"], 0).await;
     assert_eq!(lines(&rest), lines(&text)[2..]);
     let schema = r#"{"type":"object","properties":{"title":{"type":"string"}}}"#;
-    let (data, _) = printed(
-        &run(&server, &["extract", &site.url("/a"), "--schema", schema]).await,
-        0,
-    );
+    let (data, _) = run(&server, &["extract", &site.url("/a"), "--schema", schema], 0).await;
     assert_eq!(lines(&data), [json!({"title": "A"})]);
 }
 
@@ -457,8 +429,8 @@ async fn an_interrupted_crawl_keeps_its_pages_and_prints_how_to_resume() {
         .unwrap();
     assert!(resume.contains("--skip "), "{stderr}");
 
-    let (_, stderr) = printed(&run(&server, &["crawl", "--cancel", id]).await, 0);
+    let (_, stderr) = run(&server, &["crawl", "--cancel", id], 0).await;
     assert!(stderr.contains("is cancelled"), "{stderr}");
-    let (_, stderr) = printed(&run(&server, &["crawl", "--resume", id]).await, 1);
+    let (_, stderr) = run(&server, &["crawl", "--resume", id], 1).await;
     assert!(stderr.contains("is cancelled"), "{stderr}");
 }

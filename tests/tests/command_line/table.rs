@@ -1,11 +1,11 @@
 //! A case for every command of the program: its exit code and what it prints. A command without a case fails the test.
 
 use std::collections::BTreeSet;
-use std::process::{Command, Output, Stdio};
+use std::process::Command;
 
 use harvestman_tests::{TestServer, printed, server};
 
-use crate::{JOB, harvestman, small_site};
+use crate::{JOB, harvestman, output_of, small_site};
 
 /// Words of the command, its arguments, the exit code, and words of standard output and of standard error. Empty words:
 /// nothing may be printed there.
@@ -208,7 +208,11 @@ async fn every_command_prints_its_result_or_the_reason() {
             .chain(arguments.iter().map(|word| named(word)))
             .collect();
         let all: Vec<&str> = all.iter().map(String::as_str).collect();
-        let output = run(&server, &all).await;
+        let mut command = harvestman(&server, &all);
+        command
+            .env("HARVESTMAN_DATA_DIR", server.data_dir().join("data"))
+            .env("HARVESTMAN_CHROMIUM", "off");
+        let output = output_of(command).await;
         let case = format!("{words} {arguments:?}");
         println!("{case}: {:?}", output.status.code());
         let (stdout, stderr) = printed(&output, *code);
@@ -219,17 +223,4 @@ async fn every_command_prints_its_result_or_the_reason() {
             }
         }
     }
-}
-
-/// Runs a command in the data folder of the server.
-async fn run(server: &TestServer, arguments: &[&str]) -> Output {
-    let mut command = harvestman(server, arguments);
-    command
-        .env("HARVESTMAN_DATA_DIR", server.data_dir().join("data"))
-        .env("HARVESTMAN_CHROMIUM", "off")
-        .stdin(Stdio::null());
-    tokio::task::spawn_blocking(move || command.output())
-        .await
-        .unwrap()
-        .unwrap()
 }

@@ -1,5 +1,8 @@
 //! Formats numbers, sizes, durations, dates and URLs for display.
 
+use harvestman_core::day::Day;
+use harvestman_core::time::Timestamp;
+
 /// Formats a number with thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
@@ -74,29 +77,12 @@ pub fn month_of(ms: u64) -> (i64, u32) {
 
 /// Formats the day in UTC of a time in ms since 1970, such as `2026-11-25`.
 pub fn date(ms: u64) -> String {
-    let (year, month, day) = date_of(ms);
-    format!("{year}-{month:02}-{day:02}")
+    Day::of(Timestamp(ms)).to_string()
 }
 
 /// Returns year, month and day (from 1) in UTC of a time in ms since 1970.
 pub fn date_of(ms: u64) -> (i64, u32, u32) {
-    const DAY_MS: u64 = 86_400_000;
-    // Howard Hinnant's `civil_from_days`: years start in March, in eras of 400 years.
-    let days = i64::try_from(ms / DAY_MS).unwrap_or(0) + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = match month_from_march {
-        late @ 10.. => late - 9,
-        early => early + 3,
-    };
-    (
-        era * 400 + year_of_era + i64::from(month <= 2),
-        month as u32,
-        day as u32,
-    )
+    Day::of(Timestamp(ms)).year_month_day()
 }
 
 /// Returns the short name of a month (from 1).

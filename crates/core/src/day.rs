@@ -30,6 +30,16 @@ impl Day {
         midnight(self.0)
     }
 
+    /// Returns year, month (from 1) and day (from 1).
+    pub fn year_month_day(self) -> (i64, u32, u32) {
+        let Self(date) = self;
+        (
+            date.year().into(),
+            date.month().unsigned_abs().into(),
+            date.day().unsigned_abs().into(),
+        )
+    }
+
     /// Returns the day this many days earlier, but no day before the year 0.
     pub fn minus(self, days: u32) -> Self {
         let span = Span::new().try_days(days);

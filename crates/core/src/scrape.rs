@@ -199,115 +199,64 @@ mod tests {
 
     #[test]
     fn unsupported_options_are_rejected_before_any_fetch() {
+        use ErrorCode::{ActionsNotSupported, BadRequest, NotConfigured};
         let none = Capabilities::default();
         let browser = Capabilities {
             browser: true,
             ..none
         };
-        check("{}", none, None);
-        check(
-            r#"{"formats":["markdown","html","rawHtml","links","images"],"proxy":"enhanced"}"#,
-            none,
-            None,
-        );
-        check(
-            r#"{"formats":[{"type":"attributes","selectors":[{"selector":"a","attribute":"href"}]}]}"#,
-            none,
-            None,
-        );
-        let wait = r#"{"actions":[{"type":"wait","milliseconds":5}],"waitFor":5}"#;
-        check(wait, none, Some((ErrorCode::ActionsNotSupported, "actions")));
-        check(wait, browser, None);
-        check(
-            r#"{"waitFor":5}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "waitFor")),
-        );
-        check(
-            r#"{"mobile":true}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "mobile")),
-        );
-        check(
-            r#"{"profile":{"name":"a"}}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "profile")),
-        );
-        check(
-            r#"{"formats":["screenshot"]}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "a browser")),
-        );
-        check(r#"{"formats":["screenshot"]}"#, browser, None);
-        check(
-            r#"{"formats":["branding"]}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "branding")),
-        );
-        check(
-            r#"{"formats":["branding","product","menu","rawBase64"]}"#,
-            browser,
-            None,
-        );
-        check(
-            r#"{"redactPII":true,"formats":["rawBase64"]}"#,
-            none,
-            Some((ErrorCode::BadRequest, "rawBase64")),
-        );
-        check(
-            r#"{"formats":["summary",{"type":"highlights","query":"x"}]}"#,
-            none,
-            None,
-        );
-        check(
-            r#"{"formats":[{"type":"query","prompt":"x","mode":"directQuote"}]}"#,
-            none,
-            None,
-        );
-        check(
-            r#"{"formats":[{"type":"query","prompt":"x"}]}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "model")),
-        );
-        check(
-            r#"{"formats":["markdown",{"type":"changeTracking","modes":["git-diff"]}]}"#,
-            none,
-            None,
-        );
-        check(
-            r#"{"formats":["markdown",{"type":"changeTracking","modes":["json"]}]}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "`json`")),
-        );
-        check(
-            r#"{"formats":[{"type":"json","prompt":"x"}]}"#,
-            none,
-            Some((ErrorCode::NotConfigured, "`schema`")),
-        );
-        check(
-            r#"{"formats":["markdown",{"type":"json","schema":{}},{"type":"changeTracking","modes":["json"],"schema":{}}]}"#,
-            none,
-            None,
-        );
         let model = Capabilities { model: true, ..none };
+        for options in [
+            "{}",
+            r#"{"formats":["markdown","html","rawHtml","links","images"],"proxy":"enhanced"}"#,
+            r#"{"formats":[{"type":"attributes","selectors":[{"selector":"a","attribute":"href"}]}]}"#,
+            r#"{"formats":["summary",{"type":"highlights","query":"x"}]}"#,
+            r#"{"formats":[{"type":"query","prompt":"x","mode":"directQuote"}]}"#,
+            r#"{"formats":["markdown",{"type":"changeTracking","modes":["git-diff"]}]}"#,
+            r#"{"formats":["markdown",{"type":"json","schema":{}},{"type":"changeTracking","modes":["json"],"schema":{}}]}"#,
+            r#"{"redactPII":true}"#,
+        ] {
+            check(options, none, None);
+        }
+        let actions = r#"{"actions":[{"type":"wait","milliseconds":5}],"waitFor":5}"#;
+        for options in [
+            actions,
+            r#"{"formats":["screenshot"]}"#,
+            r#"{"formats":["branding","product","menu","rawBase64"]}"#,
+        ] {
+            check(options, browser, None);
+        }
         check(
             r#"{"formats":[{"type":"json","prompt":"x"},{"type":"question","question":"?"},{"type":"query","prompt":"x"}]}"#,
             model,
             None,
         );
-        let question = r#"{"formats":[{"type":"question","question":"?"}]}"#;
-        check(question, none, Some((ErrorCode::NotConfigured, "model")));
-        check(r#"{"redactPII":true}"#, none, None);
-        check(
-            r#"{"redactPII":true,"formats":["screenshot"]}"#,
-            browser,
-            Some((ErrorCode::BadRequest, "redactPII")),
-        );
-        check(
-            r#"{"redactPII":true,"actions":[{"type":"pdf"}]}"#,
-            browser,
-            Some((ErrorCode::BadRequest, "PDFs")),
-        );
+        check(actions, none, Some((ActionsNotSupported, "actions")));
+        for (options, word) in [
+            (r#"{"waitFor":5}"#, "waitFor"),
+            (r#"{"mobile":true}"#, "mobile"),
+            (r#"{"profile":{"name":"a"}}"#, "profile"),
+            (r#"{"formats":["screenshot"]}"#, "a browser"),
+            (r#"{"formats":["branding"]}"#, "branding"),
+            (r#"{"formats":[{"type":"query","prompt":"x"}]}"#, "model"),
+            (r#"{"formats":[{"type":"question","question":"?"}]}"#, "model"),
+            (
+                r#"{"formats":["markdown",{"type":"changeTracking","modes":["json"]}]}"#,
+                "`json`",
+            ),
+            (r#"{"formats":[{"type":"json","prompt":"x"}]}"#, "`schema`"),
+        ] {
+            check(options, none, Some((NotConfigured, word)));
+        }
+        for (options, word) in [
+            (r#"{"redactPII":true,"formats":["rawBase64"]}"#, "rawBase64"),
+            (r#"{"redactPII":true,"formats":["screenshot"]}"#, "redactPII"),
+            (r#"{"redactPII":true,"actions":[{"type":"pdf"}]}"#, "PDFs"),
+        ] {
+            for capabilities in [none, browser] {
+                check(options, capabilities, Some((BadRequest, word)));
+            }
+        }
     }
 
     #[cfg(feature = "render")]

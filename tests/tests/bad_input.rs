@@ -65,6 +65,7 @@ async fn bodies_that_are_not_json_objects_are_rejected() {
 async fn invalid_crawl_fields_are_named_in_the_error() {
     let server = TestServer::start().await;
     let url = "http://127.0.0.1:1/";
+    #[rustfmt::skip]
     let cases: &[(Value, &[&str])] = &[
         (json!({}), &["url"]),
         (json!({ "url": null }), &["url"]),
@@ -73,72 +74,33 @@ async fn invalid_crawl_fields_are_named_in_the_error() {
         (json!({ "url": "http://" }), &["url"]),
         (json!({ "url": "ftp://a.example/" }), &["url"]),
         (json!({ "url": "file:///etc/passwd" }), &["url"]),
-        (
-            json!({ "url": "http://a.example/\nb" }),
-            &["url", "control characters", "U+000A"],
-        ),
+        (json!({ "url": "http://a.example/\nb" }), &["url", "control characters", "U+000A"]),
         (json!({ "url": "http://user:secret@a.example/" }), &["url"]),
-        (
-            json!({ "url": format!("http://a.example/{}", "x".repeat(9000)) }),
-            &["url"],
-        ),
+        (json!({ "url": format!("http://a.example/{}", "x".repeat(9000)) }), &["url"]),
         (json!({ "url": url, "limt": 5 }), &["limt", "limit"]),
         (json!({ "url": url, "Limit": 5 }), &["Limit", "limit"]),
         (json!({ "url": url, "limit": "5" }), &["limit"]),
         (json!({ "url": url, "limit": 0 }), &["limit"]),
         (json!({ "url": url, "limit": -1 }), &["limit"]),
         (json!({ "url": url, "limit": 1.5 }), &["limit"]),
-        (
-            json!({ "url": url, "maxDiscoveryDepth": -1 }),
-            &["maxDiscoveryDepth"],
-        ),
+        (json!({ "url": url, "maxDiscoveryDepth": -1 }), &["maxDiscoveryDepth"]),
         (json!({ "url": url, "maxConcurrency": 0 }), &["maxConcurrency"]),
         (json!({ "url": url, "delay": 0 }), &["delay"]),
         (json!({ "url": url, "delay": 61 }), &["delay"]),
         (json!({ "url": url, "sitemap": "sometimes" }), &["sitemap"]),
-        (
-            json!({ "url": url, "allowSubdomains": "yes" }),
-            &["allowSubdomains"],
-        ),
+        (json!({ "url": url, "allowSubdomains": "yes" }), &["allowSubdomains"]),
         (json!({ "url": url, "includePaths": "x" }), &["includePaths"]),
         (json!({ "url": url, "includePaths": ["("] }), &["includePaths"]),
-        (
-            json!({ "url": url, "excludePaths": ["(?=x)"] }),
-            &["excludePaths"],
-        ),
-        (
-            json!({ "url": url, "excludePaths": ["a{1000}{1000}"] }),
-            &["excludePaths"],
-        ),
-        (
-            json!({ "url": url, "scrapeOptions": { "formts": ["markdown"] } }),
-            &["formts", "formats"],
-        ),
-        (
-            json!({ "url": url, "scrapeOptions": { "formats": ["markdwn"] } }),
-            &["markdwn"],
-        ),
-        (
-            json!({ "url": url, "scrapeOptions": { "timeout": 10 } }),
-            &["timeout"],
-        ),
-        (
-            json!({ "url": url, "scrapeOptions": { "headers": { "x": 1 } } }),
-            &["headers"],
-        ),
-        (
-            json!({ "url": url, "scrapeOptions": { "headers": { "Host": "x" } } }),
-            &["Host"],
-        ),
-        (
-            json!({ "url": url, "scrapeOptions": { "headers": { "x": "a\r\nb" } } }),
-            &["headers"],
-        ),
+        (json!({ "url": url, "excludePaths": ["(?=x)"] }), &["excludePaths"]),
+        (json!({ "url": url, "excludePaths": ["a{1000}{1000}"] }), &["excludePaths"]),
+        (json!({ "url": url, "scrapeOptions": { "formts": ["markdown"] } }), &["formts", "formats"]),
+        (json!({ "url": url, "scrapeOptions": { "formats": ["markdwn"] } }), &["markdwn"]),
+        (json!({ "url": url, "scrapeOptions": { "timeout": 10 } }), &["timeout"]),
+        (json!({ "url": url, "scrapeOptions": { "headers": { "x": 1 } } }), &["headers"]),
+        (json!({ "url": url, "scrapeOptions": { "headers": { "Host": "x" } } }), &["Host"]),
+        (json!({ "url": url, "scrapeOptions": { "headers": { "x": "a\r\nb" } } }), &["headers"]),
         (json!({ "url": url, "webhook": "not a url" }), &["webhook"]),
-        (
-            json!({ "url": url, "webhook": { "url": "ftp://a.example/" } }),
-            &["webhook"],
-        ),
+        (json!({ "url": url, "webhook": { "url": "ftp://a.example/" } }), &["webhook"]),
     ];
     for (body, named) in cases {
         let response = server.post("/v2/crawl", body).await;

@@ -19,6 +19,7 @@ fn include(patterns: &[&str]) -> Value {
     json!(all)
 }
 
+#[rustfmt::skip]
 fn prompts() -> Vec<(&'static str, Value)> {
     let (de, fr, es) = (
         format!("^/de{LANGUAGE}"),
@@ -28,23 +29,14 @@ fn prompts() -> Vec<(&'static str, Value)> {
     vec![
         ("Crawl the whole site", json!({"crawlEntireDomain": true})),
         ("Get me all blog posts", json!({"includePaths": include(&[BLOG])})),
-        (
-            "Only the documentation, please",
-            json!({"includePaths": include(&[DOCS])}),
-        ),
+        ("Only the documentation, please", json!({"includePaths": include(&[DOCS])})),
         ("I need the first 100 pages", json!({"limit": 100})),
         (
             "Crawl up to 500 pages but don't go deeper than 3 levels",
             json!({"limit": 500, "maxDiscoveryDepth": 3}),
         ),
-        (
-            "Just this page and everything it links to directly",
-            json!({"maxDiscoveryDepth": 1}),
-        ),
-        (
-            "everything under /docs",
-            json!({"includePaths": include(&["^/docs(/|$)"])}),
-        ),
+        ("Just this page and everything it links to directly", json!({"maxDiscoveryDepth": 1})),
+        ("everything under /docs", json!({"includePaths": include(&["^/docs(/|$)"])})),
         (
             "everything under /guide except /guide/old",
             json!({"includePaths": include(&["^/guide(/|$)"]), "excludePaths": ["^/guide/old(/|$)"]}),
@@ -58,32 +50,17 @@ fn prompts() -> Vec<(&'static str, Value)> {
             json!({"includePaths": include(&["/products?(/|$)"]), "excludePaths": ["/reviews?(/|$)"]}),
         ),
         ("Include subdomains", json!({"allowSubdomains": true})),
-        (
-            "Stay on this host, no subdomains",
-            json!({"allowSubdomains": false}),
-        ),
+        ("Stay on this host, no subdomains", json!({"allowSubdomains": false})),
         ("Follow external links too", json!({"allowExternalLinks": true})),
-        (
-            "Do not follow links that leave the site",
-            json!({"allowExternalLinks": false}),
-        ),
+        ("Do not follow links that leave the site", json!({"allowExternalLinks": false})),
         ("Use only the sitemap", json!({"sitemap": "only"})),
         ("Ignore the sitemap", json!({"sitemap": "skip"})),
         ("Wait 3 seconds between pages", json!({"delay": 3})),
-        (
-            "One request every 2 seconds, at most 50 pages",
-            json!({"delay": 2, "limit": 50}),
-        ),
-        (
-            "Treat URLs with different query strings as the same page",
-            json!({"ignoreQueryParameters": true}),
-        ),
+        ("One request every 2 seconds, at most 50 pages", json!({"delay": 2, "limit": 50})),
+        ("Treat URLs with different query strings as the same page", json!({"ignoreQueryParameters": true})),
         ("ignore query parameters", json!({"ignoreQueryParameters": true})),
         ("Only the German pages", json!({"includePaths": include(&[&de])})),
-        (
-            "Skip the French and Spanish versions",
-            json!({"excludePaths": [fr, es]}),
-        ),
+        ("Skip the French and Spanish versions", json!({"excludePaths": [fr, es]})),
         (
             "English docs only",
             json!({"includePaths": include(&["^/en([-_][a-zA-Z]{2})?/(.*/)?(docs?|documentation)(/|$)"])}),
@@ -109,38 +86,17 @@ fn prompts() -> Vec<(&'static str, Value)> {
         ("crawl a thousand pages", json!({"limit": 1000})),
         ("Crawl 2,500 URLs", json!({"limit": 2500})),
         ("5k pages max", json!({"limit": 5000})),
-        (
-            "Pages below /en/products/ only",
-            json!({"includePaths": include(&["^/en/products(/|$)"])}),
-        ),
-        (
-            "exclude everything with /archive/ in the path",
-            json!({"excludePaths": ["/archive(/|$)"]}),
-        ),
-        (
-            "Please skip login and signup pages",
-            json!({"excludePaths": ["/login(/|$)", "/signup(/|$)"]}),
-        ),
-        (
-            "All recipes",
-            json!({"includePaths": include(&["/recipes?(/|$)"])}),
-        ),
-        (
-            "The changelog",
-            json!({"includePaths": include(&["/changelogs?(/|$)"])}),
-        ),
+        ("Pages below /en/products/ only", json!({"includePaths": include(&["^/en/products(/|$)"])})),
+        ("exclude everything with /archive/ in the path", json!({"excludePaths": ["/archive(/|$)"]})),
+        ("Please skip login and signup pages", json!({"excludePaths": ["/login(/|$)", "/signup(/|$)"]})),
+        ("All recipes", json!({"includePaths": include(&["/recipes?(/|$)"])})),
+        ("The changelog", json!({"includePaths": include(&["/changelogs?(/|$)"])})),
         (
             "Get the careers pages and the about page",
             json!({"includePaths": include(&["/careers?(/|$)", "/about(/|$)"])}),
         ),
-        (
-            "Follow links up to four clicks away",
-            json!({"maxDiscoveryDepth": 4}),
-        ),
-        (
-            "don't go into the forum",
-            json!({"excludePaths": ["/forums?(/|$)"]}),
-        ),
+        ("Follow links up to four clicks away", json!({"maxDiscoveryDepth": 4})),
+        ("don't go into the forum", json!({"excludePaths": ["/forums?(/|$)"]})),
         (
             "Crawl the entire domain including subdomains, 1000 pages at most",
             json!({"crawlEntireDomain": true, "allowSubdomains": true, "limit": 1000}),
@@ -148,18 +104,9 @@ fn prompts() -> Vec<(&'static str, Value)> {
         ("Crawl shop.site.test as well", json!({"allowSubdomains": true})),
         ("Ignore robots.txt", json!({"ignoreRobotsTxt": true})),
         ("Be gentle: 10 seconds between requests", json!({"delay": 10})),
-        (
-            "Download all PDFs",
-            json!({"includePaths": include(&["\\.pdf$"])}),
-        ),
-        (
-            "Only pages about pricing",
-            json!({"includePaths": include(&["/pricing(/|$)"])}),
-        ),
-        (
-            "Only HTML pages from the handbook folder",
-            json!({"includePaths": include(&["/handbook(/|$)"])}),
-        ),
+        ("Download all PDFs", json!({"includePaths": include(&["\\.pdf$"])})),
+        ("Only pages about pricing", json!({"includePaths": include(&["/pricing(/|$)"])})),
+        ("Only HTML pages from the handbook folder", json!({"includePaths": include(&["/handbook(/|$)"])})),
         (
             "Crawl https://site.test/guide and https://site.test/faq",
             json!({"includePaths": include(&["^/guide(/|$)", "^/faq(/|$)"])}),
@@ -168,15 +115,9 @@ fn prompts() -> Vec<(&'static str, Value)> {
             "max depth 5, limit 50, sitemap skip",
             json!({"maxDiscoveryDepth": 5, "limit": 50, "sitemap": "skip"}),
         ),
-        (
-            "Crawl blog posts from 2024",
-            json!({"includePaths": include(&[BLOG])}),
-        ),
+        ("Crawl blog posts from 2024", json!({"includePaths": include(&[BLOG])})),
         ("Everything but the blog", json!({"excludePaths": [BLOG]})),
-        (
-            "Nothing outside /support",
-            json!({"includePaths": include(&["^/support(/|$)"])}),
-        ),
+        ("Nothing outside /support", json!({"includePaths": include(&["^/support(/|$)"])})),
         (
             "Do not include any pages under /tags/ or /author/",
             json!({"excludePaths": ["^/tags(/|$)", "^/author(/|$)"]}),
@@ -185,22 +126,13 @@ fn prompts() -> Vec<(&'static str, Value)> {
             "Get the docs but leave out the release notes",
             json!({"includePaths": include(&[DOCS]), "excludePaths": ["/release-?notes(/|$)"]}),
         ),
-        (
-            "Hundred pages, stay under /wiki",
-            json!({"includePaths": include(&["^/wiki(/|$)"]), "limit": 100}),
-        ),
-        (
-            "Limit the crawl to 15 pages and three levels",
-            json!({"limit": 15, "maxDiscoveryDepth": 3}),
-        ),
+        ("Hundred pages, stay under /wiki", json!({"includePaths": include(&["^/wiki(/|$)"]), "limit": 100})),
+        ("Limit the crawl to 15 pages and three levels", json!({"limit": 15, "maxDiscoveryDepth": 3})),
         (
             "scrape every page of the online shop, without the cart and checkout",
             json!({"includePaths": include(&["/shop(/|$)"]), "excludePaths": ["/cart(/|$)", "/checkout(/|$)"]}),
         ),
-        (
-            "Do 40 pages with a half second pause",
-            json!({"limit": 40, "delay": 1}),
-        ),
+        ("Do 40 pages with a half second pause", json!({"limit": 40, "delay": 1})),
         (
             "All tutorials and guides, at most 3 clicks from here",
             json!({"includePaths": include(&["/tutorials?(/|$)", "/guides?(/|$)"]), "maxDiscoveryDepth": 3}),

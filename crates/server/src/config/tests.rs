@@ -96,42 +96,22 @@ fn lists_in_the_file_equal_comma_separated_text() {
 
 #[test]
 fn errors_name_the_setting_and_a_valid_value() {
-    for (name, value, expected) in [
-        (
-            "HARVESTMAN_LISTEN",
-            "3002",
-            "HARVESTMAN_LISTEN: `3002` is not address:port",
-        ),
-        (
-            "HARVESTMAN_NO_AUTH",
-            "yes",
-            "HARVESTMAN_NO_AUTH: `yes` is not 0 or 1",
-        ),
+    #[rustfmt::skip]
+    let cases = [
+        ("HARVESTMAN_LISTEN", "3002", "HARVESTMAN_LISTEN: `3002` is not address:port"),
+        ("HARVESTMAN_NO_AUTH", "yes", "HARVESTMAN_NO_AUTH: `yes` is not 0 or 1"),
         ("HARVESTMAN_DNS_SERVERS", "9.9.9.9", "is not ip:port"),
-        (
-            "HARVESTMAN_WEBHOOK_RETRY_SECONDS",
-            "60,soon",
-            "`soon` is not a number of seconds",
-        ),
+        ("HARVESTMAN_WEBHOOK_RETRY_SECONDS", "60,soon", "`soon` is not a number of seconds"),
         ("HARVESTMAN_PUBLIC_URL", "ftp://x/", "is not an http or https URL"),
-        (
-            "HARVESTMAN_PUBLIC_URL", "https://a:b@x/", "is not an http or https URL",
-        ),
-        (
-            "HARVESTMAN_MAX_CONCURRENCY",
-            "0",
-            "is not an integer from 1 to 10000",
-        ),
+        ("HARVESTMAN_PUBLIC_URL", "https://a:b@x/", "is not an http or https URL"),
+        ("HARVESTMAN_MAX_CONCURRENCY", "0", "is not an integer from 1 to 10000"),
         ("HARVESTMAN_RATE_LIMIT", "0", "is not an integer of at least 1"),
-        (
-            "HARVESTMAN_CREDIT_BUDGET",
-            "many",
-            "is not an integer of at least 1",
-        ),
+        ("HARVESTMAN_CREDIT_BUDGET", "many", "is not an integer of at least 1"),
         ("HARVESTMAN_API_KEYS", "fc-a", "no `=`"),
         ("HARVESTMAN_API_KEYS", "fc a=team", "characters from A-Z"),
         ("HARVESTMAN_API_KEYS", "fc-a=", "empty team"),
-    ] {
+    ];
+    for (name, value, expected) in cases {
         let error = problem(name, value);
         assert!(error.contains(expected), "{name}={value}: {error}");
     }

@@ -2,21 +2,16 @@
 
 /// Synonymous names, as keys of one or more words, and their schema.org paths, best first. A dot separates a nested
 /// property.
+#[rustfmt::skip]
 pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
-    (
-        &["name", "title", "headline", "heading", "label"],
-        &["name", "headline", "title", "alternateName"],
-    ),
+    (&["name", "title", "headline", "heading", "label"], &["name", "headline", "title", "alternateName"]),
     (
         &[
             "description", "summary", "about", "overview", "detail", "abstract", "excerpt",
         ],
         &["description", "abstract", "disambiguatingDescription"],
     ),
-    (
-        &["content", "body", "text", "article body"],
-        &["articleBody", "text", "reviewBody"],
-    ),
+    (&["content", "body", "text", "article body"], &["articleBody", "text", "reviewBody"]),
     (
         &[
             "price", "cost", "amount", "current price", "sale price", "ticket price", "unit price",
@@ -33,14 +28,8 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "og:price:amount",
         ],
     ),
-    (
-        &["low price", "min price", "minimum price"],
-        &["offers.lowPrice", "lowPrice", "offers.price"],
-    ),
-    (
-        &["high price", "max price", "maximum price"],
-        &["offers.highPrice", "highPrice"],
-    ),
+    (&["low price", "min price", "minimum price"], &["offers.lowPrice", "lowPrice", "offers.price"]),
+    (&["high price", "max price", "maximum price"], &["offers.highPrice", "highPrice"]),
     (
         &["currency", "price currency", "currency code"],
         &[
@@ -61,34 +50,17 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "offers.availability", "availability", "offers.offers.availability", "product:availability",
         ],
     ),
-    (
-        &["condition", "item condition"],
-        &["offers.itemCondition", "itemCondition"],
-    ),
-    (
-        &["seller", "vendor", "shop", "store"],
-        &["offers.seller.name", "seller.name"],
-    ),
+    (&["condition", "item condition"], &["offers.itemCondition", "itemCondition"]),
+    (&["seller", "vendor", "shop", "store"], &["offers.seller.name", "seller.name"]),
     (
         &["brand", "manufacturer", "maker", "brand name"],
         &[
             "brand.name", "brand", "manufacturer.name", "manufacturer", "product:brand",
         ],
     ),
-    (
-        &[
-            "sku", "article number", "item number", "product id", "product code",
-        ],
-        &["sku", "productID", "mpn"],
-    ),
-    (
-        &["gtin", "ean", "upc", "barcode", "isbn"],
-        &["gtin13", "gtin", "gtin12", "gtin8", "gtin14", "isbn"],
-    ),
-    (
-        &["mpn", "part number", "model number"],
-        &["mpn", "model.name", "model"],
-    ),
+    (&["sku", "article number", "item number", "product id", "product code"], &["sku", "productID", "mpn"]),
+    (&["gtin", "ean", "upc", "barcode", "isbn"], &["gtin13", "gtin", "gtin12", "gtin8", "gtin14", "isbn"]),
+    (&["mpn", "part number", "model number"], &["mpn", "model.name", "model"]),
     (&["colour", "color"], &["color"]),
     (
         &[
@@ -108,10 +80,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["review"], &["review", "reviews"]),
-    (
-        &["best rating", "max rating"],
-        &["aggregateRating.bestRating", "reviewRating.bestRating"],
-    ),
+    (&["best rating", "max rating"], &["aggregateRating.bestRating", "reviewRating.bestRating"]),
     (
         &[
             "image", "picture", "photo", "image url", "thumbnail", "cover", "main image", "cover image",
@@ -135,10 +104,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "author.name", "author", "creator.name", "creator", "article:author", "parsely-author",
         ],
     ),
-    (
-        &["publisher", "site", "site name", "publication"],
-        &["publisher.name", "publisher", "og:site_name"],
-    ),
+    (&["publisher", "site", "site name", "publication"], &["publisher.name", "publisher", "og:site_name"]),
     (
         &[
             "published", "publish date", "publication date", "date published", "published date", "date",
@@ -157,10 +123,7 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
         ],
         &["dateModified", "article:modified_time", "og:updated_time"],
     ),
-    (
-        &["keyword", "tag", "topic"],
-        &["keywords", "article:tag", "about.name", "news_keywords"],
-    ),
+    (&["keyword", "tag", "topic"], &["keywords", "article:tag", "about.name", "news_keywords"]),
     (
         &["category", "section", "genre"],
         &[
@@ -170,38 +133,23 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
     (&["language", "lang"], &["inLanguage", "og:locale"]),
     (&["word count"], &["wordCount"]),
     (&["comment count", "number of comment"], &["commentCount"]),
-    (
-        &["ingredient", "recipe ingredient"],
-        &["recipeIngredient", "ingredients"],
-    ),
+    (&["ingredient", "recipe ingredient"], &["recipeIngredient", "ingredients"]),
     (
         &[
             "instruction", "step", "direction", "method", "recipe instruction", "preparation",
         ],
         &["recipeInstructions", "step", "steps"],
     ),
-    (
-        &["prep time", "preparation time", "prep minute", "prep"],
-        &["prepTime"],
-    ),
-    (
-        &["cook time", "cooking time", "cook minute", "cook"],
-        &["cookTime"],
-    ),
+    (&["prep time", "preparation time", "prep minute", "prep"], &["prepTime"]),
+    (&["cook time", "cooking time", "cook minute", "cook"], &["cookTime"]),
     (
         &[
             "total time", "total minute", "duration", "time", "length", "runtime",
         ],
         &["totalTime", "duration", "timeRequired"],
     ),
-    (
-        &["serving", "yield", "portion", "serve", "recipe yield"],
-        &["recipeYield", "yield"],
-    ),
-    (
-        &["calory", "calorie", "kcal"],
-        &["nutrition.calories", "calories"],
-    ),
+    (&["serving", "yield", "portion", "serve", "recipe yield"], &["recipeYield", "yield"]),
+    (&["calory", "calorie", "kcal"], &["nutrition.calories", "calories"]),
     (&["protein"], &["nutrition.proteinContent"]),
     (&["fat"], &["nutrition.fatContent"]),
     (&["carb", "carbohydrate"], &["nutrition.carbohydrateContent"]),
@@ -273,27 +221,12 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
         ],
     ),
     (&["latitude", "lat"], &["geo.latitude", "location.geo.latitude"]),
-    (
-        &["longitude", "lng", "lon"],
-        &["geo.longitude", "location.geo.longitude"],
-    ),
-    (
-        &["organizer", "organiser", "host"],
-        &["organizer.name", "organizer"],
-    ),
-    (
-        &["performer", "artist", "speaker", "act"],
-        &["performer.name", "performer", "byArtist.name"],
-    ),
-    (
-        &["phone", "telephone", "phone number", "tel"],
-        &["telephone", "contactPoint.telephone"],
-    ),
+    (&["longitude", "lng", "lon"], &["geo.longitude", "location.geo.longitude"]),
+    (&["organizer", "organiser", "host"], &["organizer.name", "organizer"]),
+    (&["performer", "artist", "speaker", "act"], &["performer.name", "performer", "byArtist.name"]),
+    (&["phone", "telephone", "phone number", "tel"], &["telephone", "contactPoint.telephone"]),
     (&["email", "mail", "e mail"], &["email", "contactPoint.email"]),
-    (
-        &["opening hour", "hour", "opening time"],
-        &["openingHours", "openingHoursSpecification"],
-    ),
+    (&["opening hour", "hour", "opening time"], &["openingHours", "openingHoursSpecification"]),
     (
         &["company", "employer", "organization", "company name"],
         &["hiringOrganization.name", "worksFor.name", "legalName"],
@@ -306,15 +239,9 @@ pub(super) const SYNONYMS: &[(&[&str], &[&str])] = &[
             "baseSalary.value.value", "baseSalary.value.minValue", "baseSalary.value", "baseSalary",
         ],
     ),
-    (
-        &["valid through", "deadline", "closing date", "expire"],
-        &["validThrough"],
-    ),
+    (&["valid through", "deadline", "closing date", "expire"], &["validThrough"]),
     (&["question"], &["name", "text"]),
-    (
-        &["answer"],
-        &["acceptedAnswer.text", "suggestedAnswer.text", "text"],
-    ),
+    (&["answer"], &["acceptedAnswer.text", "suggestedAnswer.text", "text"]),
     (&["version"], &["softwareVersion", "version"]),
     (&["license", "licence"], &["license"]),
     (&["operating system", "os", "platform"], &["operatingSystem"]),

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use harvestman_core::api::error::{ApiError, ErrorCode};
 use harvestman_core::ids::{JobId, TeamId};
 use harvestman_core::month::Month;
-use harvestman_store::{Store, StoreError};
+use harvestman_store::{NewJob, Store, StoreError};
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument;
 
-use crate::clock::this_month;
+use crate::clock::{self, this_month};
 use crate::error::{ScrapeFailure, internal_error};
 use crate::holdings::{Holdings, Need, Subject};
 use crate::limits;
@@ -185,6 +185,31 @@ impl Budget {
         reserving.await.map_err(|_| ScrapeFailure::timeout().error)?
     }
 
+    /// Records a request that ends at once, and replaces its reservation with its price: `end` is the price in credits,
+    /// or the error. Runs to its end even if the caller goes away.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub(crate) async fn record_call(
+        &self,
+        reservation: CreditReservation,
+        call: NewJob,
+        end: Result<u32, ApiError>,
+    ) -> Result<(), ApiError> {
+        let store = self.store.clone();
+        let recording = async move {
+            let end = end.as_ref().copied();
+            store.record_call(&call, end, clock::now()).await?;
+            if let Ok(credits) = end {
+                reservation.spend_committed(credits);
+            }
+            Ok(())
+        };
+        tokio::spawn(recording.in_current_span())
+            .await
+            .map_err(internal_error)?
+    }
+
     /// Checks that at least one credit is left.
     ///
     /// # Errors
@@ -316,8 +341,10 @@ mod tests {
     use std::collections::BTreeMap;
     use std::time::Duration;
 
+    use futures_util::FutureExt;
+    use harvestman_store::{JobKind, StoreConfig};
+
     use super::*;
-    use crate::clock;
     use crate::plans::Limits;
     use crate::test_database::{self, connect, wait_until};
 
@@ -335,6 +362,48 @@ mod tests {
         let plans = Plans::new(limits, BTreeMap::new());
         let holdings = Holdings::new(store.shared_limits());
         (Budget::new(plans, store, holdings), team)
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_caller_goes_away_is_charged_on_sqlite() {
+        let folder = std::env::temp_dir().join(format!("harvestman-budget-{}", clock::new_job_id()));
+        let store = Store::open(&StoreConfig::new(&folder)).await.unwrap();
+        let team = store.ensure_team("team").await.unwrap();
+        let limits = Limits {
+            credit_budget: Some(1),
+            ..Limits::at_once(1)
+        };
+        let holdings = Holdings::new(store.shared_limits());
+        let budget = Budget::new(Plans::new(limits, BTreeMap::new()), store.clone(), holdings);
+        let reservation = budget.reserve(team).await.unwrap();
+        let call = NewJob {
+            id: clock::new_job_id(),
+            team,
+            key: None,
+            kind: JobKind::Map,
+            url: String::new(),
+            request: "{}".to_owned(),
+            base: String::new(),
+            page_limit: 1,
+            webhook: None,
+            origin: None,
+            integration: None,
+            username: None,
+            zero_data_retention: false,
+            retention_ms: 1000,
+            created_at: clock::now(),
+        };
+        let recording = budget.record_call(reservation, call, Ok(1));
+        assert!(
+            recording.now_or_never().is_none(),
+            "the caller goes away before the commit"
+        );
+        while store.credits_in_month(team, this_month()).await.unwrap() == 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = budget.reserve(team).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::InsufficientCredits);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread")]

@@ -21,6 +21,7 @@ use harvestman_store::{JobKind, NewJob, Principal};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
+use crate::budget::CreditReservation;
 use crate::context::{Context, Engine};
 use crate::error::{ScrapeFailure, internal_error, is_outage, stopping};
 use crate::jobs::new_job;
@@ -38,11 +39,9 @@ impl Engine {
         let started = Instant::now();
         let reserving = self.context.budget.reserve(principal.team);
         let reservation = within(request.timeout, started, reserving).await?;
-        let response = SiteMapper::new(self.context.clone(), principal.team, request)
-            .run(principal, started)
-            .await?;
-        reservation.spend_committed(MAP_CREDITS);
-        Ok(response)
+        SiteMapper::new(self.context.clone(), principal.team, request)
+            .run(principal, started, reservation)
+            .await
     }
 }
 
@@ -107,7 +106,12 @@ impl SiteMapper {
     }
 
     /// Runs the map, whose timeout began at `started`, and records the call and its credits before it returns.
-    async fn run(self, principal: &Principal, started: Instant) -> Result<MapResponse, ApiError> {
+    async fn run(
+        self,
+        principal: &Principal,
+        started: Instant,
+        reservation: CreditReservation,
+    ) -> Result<MapResponse, ApiError> {
         let listing = Listing::new(&self.request)?;
         let request = &self.request;
         let call = NewJob {
@@ -122,9 +126,8 @@ impl SiteMapper {
             result = within(timeout, started, work) => result,
             () = context.stop.cancelled() => Err(stopping()),
         };
-        let end = result.as_ref().map(|_| MAP_CREDITS);
-        let recorded = context.store.record_call(&call, end, clock::now()).await;
-        recorded?;
+        let end = result.as_ref().map(|_| MAP_CREDITS).map_err(ApiError::clone);
+        context.budget.record_call(reservation, call, end).await?;
         result
     }
 

@@ -155,12 +155,12 @@ impl Engine {
             result = run.respond(self, principal, base, call.id) => result,
             () = self.context.stop.cancelled() => Err(stopping()),
         };
-        let end = result.as_ref().map(|(_, credits)| *credits);
-        let recorded = self.context.store.record_call(&call, end, clock::now()).await;
-        recorded?;
-        let (response, credits) = result?;
-        reservation.spend_committed(credits);
-        Ok(response)
+        let end = result
+            .as_ref()
+            .map(|(_, credits)| *credits)
+            .map_err(ApiError::clone);
+        self.context.budget.record_call(reservation, call, end).await?;
+        result.map(|(response, _)| response)
     }
 }
 

@@ -141,7 +141,7 @@ async fn respond(mut stream: TcpStream) -> std::io::Result<()> {
             .await?;
         }
         "/many-headers" => {
-            let lines: String = (0..1000).map(|n| format!("X-{n}: v\r\n")).collect();
+            let lines: String = (0..3000).map(|n| format!("X-{n}: v\r\n")).collect();
             stream
                 .write_all(format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n").as_bytes())
                 .await?;

@@ -25,7 +25,7 @@ pub const MAX_ADDRESSES_TRIED: usize = 8;
 /// Maximum resolved addresses of a host; more are an error because every address must be checked.
 pub const MAX_ADDRESSES: usize = 256;
 /// Maximum header fields of a response.
-pub const MAX_RESPONSE_HEADERS: usize = 256;
+pub const MAX_RESPONSE_HEADERS: usize = 2048;
 /// Maximum bytes of a response head.
 pub const MAX_RESPONSE_HEADER_BYTES: usize = 256 * 1024;
 /// Maximum interim (1xx) responses before the final one.

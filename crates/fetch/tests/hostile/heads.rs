@@ -1,6 +1,6 @@
 //! Heads: not HTTP, too large, or unusual but valid.
 
-use harvestman_fetch::FetchError;
+use harvestman_fetch::{FetchError, limits};
 use http::Method;
 
 use crate::server::{Server, ServerAction, fetch_one, fetcher, get, ok, response};
@@ -53,14 +53,18 @@ async fn the_error_names_a_missing_status_line() {
 
 #[tokio::test]
 async fn a_flood_of_headers_is_an_error() {
-    let many: String = (0..300).map(|n| format!("X-{n}: v\r\n")).collect();
-    protocol_error(response(200, &many, "")).await;
+    let fields = |count: usize| "Set-Cookie: a=b\r\n".repeat(count);
+    protocol_error(response(200, &fields(limits::MAX_RESPONSE_HEADERS + 1), "")).await;
     protocol_error(response(200, &format!("X: {}\r\n", "v".repeat(300 * 1024)), "")).await;
     let error =
         fetch_one(|| ServerAction::Endless(b"HTTP/1.1 200 OK\r\n".to_vec(), b"X-More: yes\r\n".repeat(100)))
             .await
             .unwrap_err();
     assert!(matches!(error, FetchError::Protocol { .. }), "{error:?}");
+    // Including Content-Length.
+    let most = response(200, &fields(limits::MAX_RESPONSE_HEADERS - 1), "x");
+    let cookies = fetch_one(move || ServerAction::Keep(most.clone())).await.unwrap();
+    assert_eq!(cookies.body, "x");
     let few: String = (0..200)
         .map(|n| format!("X-{n}: {}\r\n", "v".repeat(1000)))
         .collect();

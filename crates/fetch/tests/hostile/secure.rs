@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use harvestman_fetch::{FetchError, FetchRequest, Fetcher};
+use harvestman_fetch::{FetchError, FetchRequest, Fetcher, limits};
 use http::{Request, Response, Version};
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -88,7 +88,7 @@ async fn respond(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, st
     })));
     match request.uri().path() {
         "/many" => {
-            for n in 0..300 {
+            for n in 0..=limits::MAX_RESPONSE_HEADERS {
                 let name = http::HeaderName::try_from(format!("x-{n}")).unwrap();
                 response.headers_mut().insert(name, "v".parse().unwrap());
             }

@@ -193,10 +193,14 @@ fn is_zlib(start: &[u8]) -> bool {
     }
 }
 
+/// Returns whether bytes without control characters are UTF-8 or, as text in older charsets mostly is, ASCII to three
+/// quarters: a short compressed stream may have no control characters either.
 fn is_text(bytes: &[u8]) -> bool {
-    !bytes
-        .iter()
-        .any(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+    let is_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    // A character may be cut at the end.
+    let is_utf8 = std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
+    let ascii = bytes.iter().filter(|byte| byte.is_ascii()).count();
+    !bytes.iter().any(is_control) && (is_utf8 || ascii * 4 >= bytes.len() * 3)
 }
 
 /// Returns the WBITS field of a br stream (RFC 7932, 9.1), or `None` for the large-window extension.

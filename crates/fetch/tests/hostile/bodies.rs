@@ -229,6 +229,25 @@ async fn plain_text_announced_with_any_coding_is_read_as_is() {
 }
 
 #[tokio::test]
+async fn plain_text_in_another_charset_is_read_as_is() {
+    let page = [&b"<title>caf\xe9</title>"[..], &dense_text()].concat();
+    for coding in ["gzip", "deflate", "br", "zstd"] {
+        let response = fetch_coded(coding, page.clone(), MIB as u64).await.unwrap();
+        assert_eq!(response.body, page, "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_body_without_control_characters_is_an_error() {
+    for (coding, length) in [("br", 3), ("br", 50), ("deflate", 3), ("deflate", 50)] {
+        let error = fetch_coded(coding, vec![0xff; length], MIB as u64)
+            .await
+            .unwrap_err();
+        assert!(matches!(error, FetchError::Protocol { .. }), "{coding}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn an_empty_body_with_a_coding_is_empty() {
     for header in ["gzip", "br", "zstd", "deflate", "gzip, br"] {
         assert!(

@@ -48,6 +48,21 @@ fn refuse<R: Wire>(body: Value) -> (Vec<String>, String) {
 }
 
 #[test]
+fn a_number_out_of_bounds_is_reported_with_its_unit() {
+    let url = "https://a.test/";
+    let (_, delay) = refuse::<CrawlRequest>(json!({"url": url, "delay": 1000}));
+    assert_eq!(
+        delay,
+        "`delay` must be greater than 0 and at most 60 seconds, not 1000."
+    );
+    let (_, timeout) = refuse::<ScrapeRequest>(json!({"url": url, "timeout": 60}));
+    assert_eq!(
+        timeout,
+        "`timeout` must be a whole number from 1000 to 300000 ms, not 60."
+    );
+}
+
+#[test]
 fn a_scrape_needs_only_a_url() {
     assert_eq!(
         accept::<ScrapeRequest>(json!({"url": "https://a.test/"})),

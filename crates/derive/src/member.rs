@@ -122,7 +122,10 @@ impl<'f> Member<'f> {
             Source::Skip | Source::Check => return quote!(#ident: #default,),
             Source::Flatten => return quote!(#ident: <#value as crate::api::fields::Wire>::read(fields),),
             Source::Function(path) => quote!(#path(fields)),
-            Source::Type => quote!(fields.value::<#value>(#name, #bounds)),
+            Source::Type => match &attributes.unit {
+                Some(unit) => quote!(fields.measured::<#value>(#name, #unit, #bounds)),
+                None => quote!(fields.value::<#value>(#name, #bounds)),
+            },
         };
         let read = match &attributes.distinct {
             Some(key) => quote!(#read.map(|list| crate::api::fields::distinct(list, #key))),

@@ -93,9 +93,19 @@ impl Fields {
 
     /// Reads an optional field of this type.
     pub fn value<T: FieldType>(&mut self, name: &'static str, bounds: T::Bounds) -> Option<T> {
+        self.measured(name, "", bounds)
+    }
+
+    /// Reads an optional field of this type. `unit` is the unit of its bounds, for messages; empty if it has none.
+    pub fn measured<T: FieldType>(
+        &mut self,
+        name: &'static str,
+        unit: &'static str,
+        bounds: T::Bounds,
+    ) -> Option<T> {
         let is_null = self.map.get(name).is_some_and(Value::is_null);
         match self.slot(name) {
-            Some(slot) => T::from_slot(slot, bounds),
+            Some(slot) => T::from_slot(Slot { unit, ..slot }, bounds),
             None if is_null => T::from_null(),
             None => None,
         }
@@ -224,6 +234,8 @@ fn join(path: &[PathPart], name: &str) -> Vec<PathPart> {
 pub struct Slot<'p> {
     value: Value,
     path: Vec<PathPart>,
+    /// Unit of a number; empty if it has none.
+    unit: &'static str,
     problems: &'p mut Vec<Problem>,
 }
 
@@ -235,6 +247,7 @@ impl<'p> Slot<'p> {
         Self {
             value,
             path,
+            unit: "",
             problems,
         }
     }
@@ -288,7 +301,7 @@ impl<'p> Slot<'p> {
         };
         let rule = match (*range.start(), *range.end()) {
             (min, Self::UNBOUNDED) => format!("must be at least {min}"),
-            (min, max) => format!("must be a whole number from {min} to {max}"),
+            (min, max) => self.with_unit(format!("must be a whole number from {min} to {max}")),
         };
         let number = number.clone();
         let value = match (number.as_u64(), number.as_f64()) {
@@ -313,13 +326,20 @@ impl<'p> Slot<'p> {
         let Some(value) = self.value.as_f64() else {
             return self.wrong_type("a number");
         };
-        match bounds {
-            Decimal::PositiveUpTo(max) if value > 0.0 && value <= max => Some(value),
-            Decimal::PositiveUpTo(max) => {
-                self.fail(format!("must be greater than 0 and at most {max}, not {value}"))
-            }
-            Decimal::Between(min, max) if (min..=max).contains(&value) => Some(value),
-            Decimal::Between(min, max) => self.fail(format!("must be from {min} to {max}, not {value}")),
+        let rule = match bounds {
+            Decimal::PositiveUpTo(max) if value > 0.0 && value <= max => return Some(value),
+            Decimal::PositiveUpTo(max) => format!("must be greater than 0 and at most {max}"),
+            Decimal::Between(min, max) if (min..=max).contains(&value) => return Some(value),
+            Decimal::Between(min, max) => format!("must be from {min} to {max}"),
+        };
+        let rule = self.with_unit(rule);
+        self.fail(format!("{rule}, not {value}"))
+    }
+
+    fn with_unit(&self, rule: String) -> String {
+        match self.unit {
+            "" => rule,
+            unit => format!("{rule} {unit}"),
         }
     }
 

@@ -172,6 +172,26 @@ async fn files_are_fetched_without_the_browser() {
 }
 
 #[tokio::test]
+async fn a_redirect_that_cannot_be_followed_is_named_in_the_browser_too() {
+    let to = ["http://", "file:///etc/passwd", "javascript:1"];
+    let mut site = Site::new();
+    for (n, to) in to.iter().enumerate() {
+        site = site.page(&format!("/{n}"), Page::redirect(302, to));
+    }
+    let (site, server) = (site.serve().await, server(&[]).await);
+    for n in 0..to.len() {
+        for options in [json!({}), json!({ "waitFor": 1 })] {
+            let mut request = options;
+            request["url"] = json!(site.url(&format!("/{n}")));
+            let refused = server.post("/v2/scrape", &request).await;
+            refused.is_error(500, "SCRAPE_SITE_ERROR");
+            let reason = "redirects to a URL that cannot be followed";
+            assert!(refused.error().contains(reason), "{}", refused.error());
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_browser_cannot_reach_private_hosts() {
     let inner = Site::new().page("/", Page::html("<p>secret</p>")).serve().await;
     let there = inner.url("/");

@@ -28,6 +28,11 @@ pub enum BrowserError {
         /// Error text of the browser.
         reason: String,
     },
+    /// A redirect to a URL that cannot be followed.
+    #[error(
+        "the page redirects to a URL that cannot be followed: only http and https with a host are followed"
+    )]
+    BadRedirect,
     /// The URL is a file that the browser downloads instead of displaying it.
     #[error("the URL is a file download, not a page")]
     Download,
@@ -88,7 +93,7 @@ impl From<BrowserError> for ApiError {
             BrowserError::Navigation { reason } if reason.contains("ERR_NAME_NOT_RESOLVED") => {
                 ErrorCode::DnsResolution
             }
-            BrowserError::Navigation { .. } => ErrorCode::SiteError,
+            BrowserError::Navigation { .. } | BrowserError::BadRedirect => ErrorCode::SiteError,
             _ => ErrorCode::AllEnginesFailed,
         };
         let mut api = ApiError::new(code, error.to_string());

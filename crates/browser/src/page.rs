@@ -202,6 +202,11 @@ impl Page {
             // A response without content: the page does not change.
             reason if reason == "net::ERR_ABORTED" => Err(BrowserError::Download),
             reason if reason.is_empty() => self.wait_until_loaded(deadline).await,
+            reason
+                if ["net::ERR_INVALID_REDIRECT", "net::ERR_UNSAFE_REDIRECT"].contains(&reason.as_str()) =>
+            {
+                Err(BrowserError::BadRedirect)
+            }
             reason => Err(BrowserError::Navigation { reason }),
         }
     }

@@ -247,6 +247,7 @@ impl Context {
         }
         result.map_err(|error| match error {
             BrowserError::Navigation { .. }
+            | BrowserError::BadRedirect
             | BrowserError::Timeout
             | BrowserError::Download
             | BrowserError::Crashed

@@ -51,8 +51,7 @@ impl ClockSteps {
     }
 }
 
-/// Runs the work of a leased job and renews the lease meanwhile. Drops the work when the lease is lost, or may have
-/// expired because the store did not renew it in time.
+/// Runs the work of a leased job and renews the lease meanwhile, as [`while_renewed`].
 pub(crate) async fn hold(
     context: &Context,
     lease: &Lease,
@@ -61,6 +60,21 @@ pub(crate) async fn hold(
     if cfg!(feature = "no-fence") {
         return work.await;
     }
+    let renew = || context.store.renew(lease, clock::now(), limits::LEASE_MS);
+    let worked = while_renewed(renew, work).await?;
+    worked.unwrap_or(Ok(LeaseEnd::Lost))
+}
+
+/// Runs work under a lease of [`limits::LEASE_MS`] and renews the lease meanwhile: `renew` returns whether it still
+/// exists. Drops the work and returns `None` when the lease is lost, or may have expired because the store did not renew
+/// it in time.
+///
+/// # Errors
+/// If the lease cannot be renewed for a reason that does not pass, or until it expires.
+pub(crate) async fn while_renewed<T, R: Future<Output = Result<bool, StoreError>>>(
+    renew: impl Fn() -> R,
+    work: impl Future<Output = T>,
+) -> Result<Option<T>, StoreError> {
     let end_of = |start: Instant| start + Duration::from_millis(limits::LEASE_MS) - limits::LEASE_MARGIN;
     let end = Mutex::new(end_of(Instant::now()));
     let current = || *end.lock();
@@ -69,19 +83,17 @@ pub(crate) async fn hold(
         loop {
             tokio::time::sleep(pause).await;
             let start = Instant::now();
-            let renewal = context.store.renew(lease, clock::now(), limits::LEASE_MS);
-            match timeout_at(current(), renewal).await {
+            match timeout_at(current(), renew()).await {
                 Ok(Ok(true)) => {
                     *end.lock() = end_of(start);
                     pause = limits::HEARTBEAT;
                 }
-                Ok(Ok(false)) => return Ok(LeaseEnd::Lost),
+                Ok(Ok(false)) | Err(_) => return Ok(None),
                 Ok(Err(error)) if error.is_transient() && Instant::now() < current() => {
-                    tracing::warn!(%error, "cannot renew the lease of a job; retrying");
+                    tracing::warn!(%error, "cannot renew a lease; retrying");
                     pause = limits::RENEW_RETRY;
                 }
                 Ok(Err(error)) => return Err(error),
-                Err(_) => return Ok(LeaseEnd::Lost),
             }
         }
     };
@@ -93,8 +105,8 @@ pub(crate) async fn hold(
     tokio::select! {
         biased;
         lost = renewing => lost,
-        () = expired => Ok(LeaseEnd::Lost),
-        end = work => end,
+        () = expired => Ok(None),
+        worked = work => Ok(Some(worked)),
     }
 }
 
@@ -103,6 +115,21 @@ mod tests {
     use harvestman_core::time::Timestamp;
 
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn work_is_dropped_before_a_lease_that_cannot_be_renewed_expires() {
+        let lease = Duration::from_millis(limits::LEASE_MS);
+        let failing = || async { Err(StoreError::Transient("no connection".to_owned())) };
+        let (start, work) = (Instant::now(), std::future::pending::<()>());
+        assert!(while_renewed(failing, work).await.is_err());
+        assert!(start.elapsed() < lease);
+        let (start, work) = (Instant::now(), std::future::pending::<()>());
+        assert_eq!(while_renewed(std::future::pending, work).await.unwrap(), None);
+        assert!(start.elapsed() < lease);
+        let work = tokio::time::sleep(lease * 3);
+        let renewed = while_renewed(|| async { Ok(true) }, work).await;
+        assert_eq!(renewed.unwrap(), Some(()));
+    }
 
     #[tokio::test(start_paused = true)]
     async fn after_a_step_of_the_clock_only_a_node_without_leases_takes_some() {

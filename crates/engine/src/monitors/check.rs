@@ -28,6 +28,7 @@ use super::judge::Judge;
 use super::requests::changed_targets;
 use crate::context::Context;
 use crate::error::is_outage;
+use crate::lease::while_renewed;
 use crate::search::search_pages;
 use crate::{clock, limits, outage};
 
@@ -38,35 +39,22 @@ pub(super) async fn drive(
     comparisons: Arc<Semaphore>,
     stop: CancellationToken,
 ) {
-    let renewing = async {
-        loop {
-            tokio::time::sleep(limits::HEARTBEAT).await;
-            match context
-                .store
-                .renew_check(&lease, clock::now(), limits::LEASE_MS)
-                .await
-            {
-                Ok(true) => {}
-                Ok(false) => return,
-                Err(error) => tracing::warn!(%error, "cannot renew the lease of a check; retrying"),
-            }
-        }
-    };
+    let renew = || context.store.renew_check(&lease, clock::now(), limits::LEASE_MS);
+    let work = CheckRun::new(&context, &lease, &comparisons).work();
     tokio::select! {
         biased;
         () = stop.cancelled() => {
             let _ = context.store.renew_check(&lease, clock::now(), 0).await;
         }
-        () = renewing => cancel_jobs(&context, &lease).await,
-        worked = CheckRun::new(&context, &lease, &comparisons).work() => match worked {
-            Ok(()) => {}
-            Err(Stop::LeaseLost) => cancel_jobs(&context, &lease).await,
-            Err(Stop::Store(StoreError::Unreadable(error))) if is_damaged(&context, &lease) => {
+        worked = while_renewed(renew, work) => match worked {
+            Ok(Some(Ok(()))) => {}
+            Ok(None | Some(Err(Stop::LeaseLost))) => cancel_jobs(&context, &lease).await,
+            Ok(Some(Err(Stop::Store(StoreError::Unreadable(error))))) if is_damaged(&context, &lease) => {
                 tracing::error!(error, "the stored state of a check is damaged");
                 fail_damaged(&context, &lease).await;
             }
             // The lease expires, and this or another node continues.
-            Err(Stop::Store(error)) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
+            Ok(Some(Err(Stop::Store(error)))) | Err(error) => tracing::error!(%error, "cannot work on a check; it will continue when its lease expires"),
         },
     }
     context.budget.close(lease.team, lease.check);

@@ -18,6 +18,7 @@ use harvestman_tests::{
 use http::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio_postgres::NoTls;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
@@ -98,6 +99,36 @@ async fn a_cancelled_page_that_waits_for_its_host_frees_the_browser_on_postgresq
     let picture = json!({ "url": site.url("/"), "formats": ["screenshot"], "timeout": 30_000 });
     let response = server.post("/v2/scrape", &picture).await;
     assert_eq!(response.status, 200, "{}", response.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_follows_the_clock_of_the_database_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let server = node(&database, &[tools::chromium()]).await;
+    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let ahead =
+        "CREATE OR REPLACE FUNCTION harvestman.clock(node_time bigint) RETURNS bigint LANGUAGE sql STABLE
+        AS 'SELECT node_time + 3456000000'";
+    client.batch_execute(ahead).await.unwrap();
+    let time = "SELECT (extract(epoch FROM now() + interval '40 days') * 1000)::bigint AS ms,
+        to_char(now() AT TIME ZONE 'UTC' + interval '40 days', 'YYYY-MM') AS month";
+    let now = client.query_one(time, &[]).await.unwrap();
+    let opened = server.post("/v2/browser", &json!({})).await.ok();
+    server
+        .delete(&format!("/v2/browser/{}", opened["id"].as_str().unwrap()))
+        .await
+        .ok();
+    let row = "SELECT created_at, expires_at, ended_at FROM harvestman.session";
+    let row = client.query_one(row, &[]).await.unwrap();
+    for column in ["created_at", "expires_at", "ended_at"] {
+        assert!(row.get::<_, i64>(column) >= now.get("ms"), "{column}: {row:?}");
+    }
+    let charged = client
+        .query_one("SELECT month FROM harvestman.month_usage", &[])
+        .await
+        .unwrap();
+    assert_eq!(charged.get::<_, String>("month"), now.get::<_, String>("month"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

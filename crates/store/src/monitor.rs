@@ -260,9 +260,6 @@ operations! {
             now: Timestamp,
         ) -> Result<Option<Vec<JobId>>, StoreError>;
 
-        /// Returns the time by which checks are due: that of the database, or `now` if it has no clock.
-        async fn monitor_time(&self, now: Timestamp) -> Result<Timestamp, StoreError>;
-
         /// Lists active monitors whose next check is due, longest overdue first.
         async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<DueMonitor>, StoreError>;
 

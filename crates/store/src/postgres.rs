@@ -151,6 +151,14 @@ impl Lifecycle for Postgres {
         Ok(())
     }
 
+    async fn database_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        query("SELECT harvestman.clock($1) AS now")
+            .bind(now)
+            .fetch_one(&self.pool.connection().await?)
+            .await?
+            .time("now")
+    }
+
     async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
         partitions::maintain(&self.pool, now).await?;
         expiry::expire(self, now).await

@@ -93,6 +93,10 @@ impl Lifecycle for Sqlite {
         .await
     }
 
+    async fn database_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
+        Ok(now)
+    }
+
     async fn expire(&self, now: Timestamp) -> Result<u64, StoreError> {
         expiry::expire(self, now).await
     }

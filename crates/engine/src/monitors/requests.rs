@@ -38,7 +38,7 @@ impl Engine {
         base: &str,
     ) -> Result<Monitor, ApiError> {
         let now = clock::now();
-        let time = self.context.store.monitor_time(now).await?;
+        let time = self.context.store.database_time(now).await?;
         let plan = self.check_monitor(&request, time).await?;
         let monitor = NewMonitor {
             id: MonitorId(harvestman_store::new_id()),
@@ -139,7 +139,7 @@ impl Engine {
         loop {
             let row = self.monitor_row(principal, id).await?;
             let now = clock::now();
-            let time = self.context.store.monitor_time(now).await?;
+            let time = self.context.store.database_time(now).await?;
             let before = read(&row)?;
             let mut discarded = discarded_parts(&row.request);
             discarded.retain(|part| match *part {

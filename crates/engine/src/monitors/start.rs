@@ -25,7 +25,7 @@ pub(super) async fn start(
     let due = match (trigger, monitor.next_run_at) {
         (CheckTrigger::Scheduled, Some(due)) => {
             let plan = Plan::stored(&request.schedule).map_err(unreadable)?;
-            Some((due, plan.next_after(context.store.monitor_time(now).await?)))
+            Some((due, plan.next_after(context.store.database_time(now).await?)))
         }
         _ => None,
     };

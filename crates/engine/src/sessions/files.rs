@@ -16,7 +16,6 @@ use url::Url;
 use uuid::Uuid;
 
 use super::live::LiveSession;
-use crate::clock;
 use crate::context::{Context, Engine};
 use crate::single::UploadedFile;
 
@@ -85,7 +84,7 @@ impl Engine {
             size: file.body.len() as u64,
             content: Ok(file.body.into()),
             token: Uuid::new_v4().simple().to_string(),
-            created_at: clock::now(),
+            created_at: session.age.now(),
         };
         let row = SessionFileRow::from(&new);
         if let Err(error) = self.context.store.add_session_file(new).await {
@@ -139,17 +138,17 @@ impl Context {
                     download = session.browser.next_download() => download,
                 };
                 let Some(download) = download else { return };
-                if let Err(error) = context.keep(session.id, &download).await {
+                if let Err(error) = context.keep(&session, &download).await {
                     tracing::warn!(%error, session.id = %session.id, "cannot store a download of a session");
                 }
             }
         });
     }
 
-    async fn keep(&self, session: SessionId, download: &Download) -> Result<(), StoreError> {
+    async fn keep(&self, session: &LiveSession, download: &Download) -> Result<(), StoreError> {
         let name = UploadedFile::clean_name(&download.name).unwrap_or_else(|| "download".to_owned());
         let lost = NewSessionFile {
-            session,
+            session: session.id,
             is_upload: false,
             content_type: content_type_of(&name).to_owned(),
             name,
@@ -158,7 +157,7 @@ impl Context {
             size: download.size,
             content: Err("the server could not store the file".to_owned()),
             token: Uuid::new_v4().simple().to_string(),
-            created_at: clock::now(),
+            created_at: session.age.now(),
         };
         let content = download.content.as_ref();
         let file = NewSessionFile {

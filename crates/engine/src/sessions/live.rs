@@ -55,7 +55,7 @@ impl LiveSession {
     pub(crate) fn new(
         id: SessionId,
         team: TeamId,
-        lifetime: Lifetime,
+        age: Age,
         browser: LiveBrowser,
         tokens: SessionTokens,
         resources: SessionResources,
@@ -63,7 +63,7 @@ impl LiveSession {
         Self {
             id,
             team,
-            age: Age::new(Ticker::new(), lifetime),
+            age,
             browser,
             tokens,
             ended: CancellationToken::new(),
@@ -150,7 +150,8 @@ impl LiveSession {
 }
 
 impl Age {
-    fn new(ticker: Ticker, lifetime: Lifetime) -> Self {
+    /// Returns the age of a session that begins when the ticker starts.
+    pub(crate) fn new(ticker: Ticker, lifetime: Lifetime) -> Self {
         Self {
             ticker,
             created: ticker.started(),

@@ -16,8 +16,9 @@ use harvestman_fetch::FetchError;
 use harvestman_store::{JobKind, NewJob, NewSession, Principal};
 use tokio::time::Instant;
 
-use super::live::{LiveSession, SessionResources, before_run_error, check_task};
+use super::live::{Age, LiveSession, SessionResources, before_run_error, check_task};
 use super::replay::Replay;
+use crate::clock::Ticker;
 use crate::context::Context;
 use crate::error::stopping;
 use crate::proxies::Routes;
@@ -68,7 +69,7 @@ impl Context {
         if origin.team != principal.team {
             return Err(SessionError::OtherTeam.into());
         }
-        let replay = Replay::of(&origin, clock::now())?;
+        let replay = Replay::of(&origin, self.store.database_time(clock::now()).await?)?;
         check_task(
             self.sessions.browsers()?,
             &request.task(),
@@ -166,21 +167,25 @@ impl Context {
                     .await
                     .map_err(before_run_error)?;
             }
-            match plan.scrape {
-                Some((_, replay)) => self.repeat_scrape(&browser, replay).await,
-                None => Ok(()),
+            if let Some((_, replay)) = plan.scrape {
+                self.repeat_scrape(&browser, replay).await?;
+            }
+            Ok(self.store.database_time(clock::now()).await?)
+        };
+        let now = match preparation.await {
+            Ok(now) => now,
+            Err(error) => {
+                browser.end().await;
+                return Err(error);
             }
         };
-        if let Err(error) = preparation.await {
-            browser.end().await;
-            return Err(error);
-        }
+        let age = Age::new(Ticker::at(Instant::now(), now), plan.lifetime);
         let resources = SessionResources {
             profile,
             reservation,
             permit,
         };
-        let session = LiveSession::new(id, principal.team, plan.lifetime, browser, tokens, resources);
+        let session = LiveSession::new(id, principal.team, age, browser, tokens, resources);
         self.register(principal, &plan, Arc::new(session)).await
     }
 

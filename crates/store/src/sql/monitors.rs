@@ -137,14 +137,6 @@ impl<D: Database> Monitors for D {
         .await
     }
 
-    async fn monitor_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {
-        statement!("SELECT harvestman.clock($1) AS now")
-            .bind(now)
-            .fetch_one(&mut self.reader().await?)
-            .await?
-            .time("now")
-    }
-
     async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<DueMonitor>, StoreError> {
         statement!(
             "SELECT id, team_id, next_run_at FROM harvestman.monitor WHERE next_run_at <= harvestman.clock($1)

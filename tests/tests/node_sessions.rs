@@ -13,7 +13,8 @@ use harvestman_core::ids::{JobId, SessionId};
 use harvestman_core::time::Timestamp;
 use harvestman_store::{DatabaseUrl, JobKind, NewJob, NewSession, Store, StoreConfig, new_id};
 use harvestman_tests::{
-    AUTHORIZATION, JSON, Page, RunningSite, Site, TestDatabase, TestServer, assert_fields, new_job, tools,
+    AUTHORIZATION, DatabaseProxy, JSON, Page, RunningSite, Site, TestDatabase, TestServer, assert_fields,
+    new_job, tools,
 };
 use http::Method;
 use serde_json::{Value, json};
@@ -99,6 +100,37 @@ async fn a_cancelled_page_that_waits_for_its_host_frees_the_browser_on_postgresq
     let picture = json!({ "url": site.url("/"), "formats": ["screenshot"], "timeout": 30_000 });
     let response = server.post("/v2/scrape", &picture).await;
     assert_eq!(response.status, 200, "{}", response.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_stored_although_its_request_failed_ends_on_postgresql() {
+    let database = TestDatabase::create().await;
+    let proxy = DatabaseProxy::start(database.url()).await;
+    let url = proxy.url(database.url());
+    let server = TestServer::start_with(&[("HARVESTMAN_DATABASE_URL", &url), tools::chromium()]).await;
+    let (client, connection) = tokio_postgres::connect(database.url(), NoTls).await.unwrap();
+    tokio::spawn(connection);
+    proxy.delay(Duration::from_millis(500));
+    let request = json!({});
+    let opening = server.post("/v2/browser", &request);
+    let losing = async {
+        let stored = "SELECT EXISTS (SELECT FROM harvestman.session)";
+        while !client.query_one(stored, &[]).await.unwrap().get::<_, bool>(0) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // The response to the COMMIT is on its way.
+        proxy.refuse();
+    };
+    let (refused, ()) = tokio::join!(opening, losing);
+    assert_eq!(refused.status, 503, "{}", refused.text());
+    proxy.delay(Duration::ZERO);
+    proxy.restore();
+    let since = Instant::now();
+    let ended = "SELECT EXISTS (SELECT FROM harvestman.session WHERE ended_at IS NOT NULL AND credits = 0)";
+    while !client.query_one(ended, &[]).await.unwrap().get::<_, bool>(0) {
+        assert!(since.elapsed() < TIMEOUT, "the session does not end");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -17,6 +17,7 @@ use harvestman_store::{JobKind, NewJob, NewSession, Principal};
 use tokio::time::Instant;
 
 use super::live::{Age, LiveSession, SessionResources, before_run_error, check_task};
+use super::registry::SessionEnd;
 use super::replay::Replay;
 use crate::clock::Ticker;
 use crate::context::Context;
@@ -221,8 +222,18 @@ impl Context {
         };
         if let Err(error) = self.store.begin_session(&new_session).await {
             session.browser.end().await;
-            return Err(match new_session.scrape {
-                Some(scrape) if self.store.session_of(scrape).await?.is_some() => opened_elsewhere(),
+            // It may be stored nevertheless: the response to a commit can be lost.
+            let end = SessionEnd {
+                last_activity: session.age.created,
+                at: session.age.created,
+            };
+            self.sessions.registry.add_unsettled(session.id, end);
+            let stored = match new_session.scrape {
+                Some(scrape) => self.store.session_of(scrape).await?,
+                None => None,
+            };
+            return Err(match stored {
+                Some(row) if row.id != session.id => opened_elsewhere(),
                 _ => error.into(),
             });
         }

@@ -49,6 +49,15 @@ fn deep_nesting_is_flattened_and_keeps_its_text() {
 }
 
 #[test]
+fn classes_of_widgets_are_read_in_linear_time() {
+    let many = "price__sale related ".repeat(50_000);
+    for class in [format!("class='{many}'"), format!("class='price' id='{many}'")] {
+        let html = format!("<div {class}>").repeat(3) + &"<p class=price__sale>1</p>".repeat(5000);
+        outputs(&html);
+    }
+}
+
+#[test]
 fn nested_quotes_and_lists_stay_within_limits() {
     for open in [
         "<blockquote>", "<ul><li>", "<ol><li>x", "<dl><dd>", "<table><tr><td>x", "<b><i><u><s>",

@@ -44,8 +44,9 @@ const SPOKEN: [&str; 2] = ["screen-reader-text", "visually-hidden"];
 const NAME_ON_PICTURE: &str = "card__information";
 const OWN_LINK: &str = "product__title";
 const RELATED: &str = "related";
-/// Maximum number of elements between such a part and the one that decides whether it is shown.
+/// Maximum number of elements between such a part and the one that decides whether it is shown, and of classes of each.
 const MAX_LEVELS: usize = 5;
+const MAX_CLASSES: usize = 24;
 
 static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let parts = PRICE_PARTS.iter().map(|&(part, ..)| part);
@@ -60,16 +61,13 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// Returns true for a widget, and for what the style sheets of the software hide.
 pub(super) fn is_widget(dom: &Dom, id: NodeId) -> bool {
-    let is_in = |class: &str| {
-        dom.ancestors(id)
-            .take(MAX_LEVELS)
-            .any(|up| dom.has_class(up, class))
-    };
-    let mut names = dom.classes(id).chain(dom.attr(id, attr::ID));
+    let has = |id: NodeId, class: &str| dom.classes(id).take(MAX_CLASSES).any(|of| of == class);
+    let is_in = |class: &str| dom.ancestors(id).take(MAX_LEVELS).any(|up| has(up, class));
+    let mut names = dom.classes(id).take(MAX_CLASSES).chain(dom.attr(id, attr::ID));
     names.any(|name| match name {
         NAME_ON_PICTURE => is_in("card__inner") && is_in("card--media"),
-        OWN_LINK => dom.tag(id) == Tag::A && dom.has_class(dom.parent(id), OWN_LINK),
-        RELATED => dom.has_class(id, "products") || dom.has_class(id, "block"),
+        OWN_LINK => dom.tag(id) == Tag::A && has(dom.parent(id), OWN_LINK),
+        RELATED => has(id, "products") || has(id, "block"),
         _ if SPOKEN.contains(&name) => is_in("price"),
         _ => match PRICE_PARTS.iter().find(|(part, ..)| *part == name) {
             Some(&(_, state, shows)) => is_in("price") && is_in(state) != shows,

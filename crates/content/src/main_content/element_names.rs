@@ -85,10 +85,13 @@ pub(super) fn within_widgets(
 ) -> Vec<bool> {
     let text = |id: NodeId| u64::from(weights.text[id as usize]);
     let mut inside = vec![false; dom.nodes.len()];
-    for id in dom.below(body) {
-        if names[id as usize].hint == Hint::Widget && text(id) * 100 < text(body) * MAX_WIDGET_TEXT {
-            inside[id as usize..dom.end(id) as usize].fill(true);
-        }
+    let mut at = body + 1;
+    while at < dom.end(body) {
+        let is_widget =
+            names[at as usize].hint == Hint::Widget && text(at) * 100 < text(body) * MAX_WIDGET_TEXT;
+        let next = if is_widget { dom.end(at) } else { at + 1 };
+        inside[at as usize..next as usize].fill(is_widget);
+        at = next;
     }
     inside
 }

@@ -21,6 +21,8 @@ const STEPS: &str = "instructions directions method preparation bereiding bereid
 /// Maximum number of words and bytes of such a heading.
 const MAX_HEADING_WORDS: i32 = 5;
 const MAX_HEADING_BYTES: i32 = 60;
+/// Maximum number of such headings that are read of a page.
+const MAX_HEADINGS: usize = 100;
 /// Level of a heading that is not marked as one.
 const UNMARKED_LEVEL: u8 = 4;
 /// Maximum number of blocks below a heading, and of elements around it that are searched for them.
@@ -46,6 +48,7 @@ pub(super) fn restore(page: &mut Decisions) {
     let (dom, blocks) = (page.dom, page.blocks);
     let headings: Vec<(usize, Part)> = (0..blocks.len())
         .filter_map(|at| Some((at, part_of(dom, &blocks[at])?)))
+        .take(MAX_HEADINGS)
         .collect();
     if headings.iter().all(|&(_, part)| part == Part::Steps) {
         return;

@@ -1,9 +1,12 @@
 //! Keeps the ingredients and the steps of a recipe below their headings. Where the page does not state its recipe, the
 //! model takes such short lines for a part of the site, above all next to the text.
 
+use std::sync::LazyLock;
+
 use super::block::{Block, tag_code};
 use super::decisions::Decisions;
 use super::stated;
+use crate::hash::HashMap;
 use crate::html::dom::Dom;
 use crate::html::tag::Tag;
 
@@ -43,6 +46,38 @@ enum Part {
     Steps,
 }
 
+struct Heading {
+    text: &'static str,
+    /// Whether a heading only begins with the text.
+    is_start: bool,
+    part: Part,
+}
+
+/// The headings by their first two letters.
+static HEADINGS: LazyLock<HashMap<&str, Vec<Heading>>> = LazyLock::new(|| {
+    let mut by_start: HashMap<&str, Vec<Heading>> = HashMap::default();
+    for (texts, is_start, part) in [
+        (INGREDIENTS, true, Part::Ingredients),
+        (WHOLE_INGREDIENTS, false, Part::Ingredients),
+        (STEPS, false, Part::Steps),
+    ] {
+        for text in texts.split(' ') {
+            let heading = Heading { text, is_start, part };
+            by_start
+                .entry(start(text).unwrap_or_default())
+                .or_default()
+                .push(heading);
+        }
+    }
+    by_start
+});
+
+/// Returns the first two letters of a text.
+fn start(text: &str) -> Option<&str> {
+    let (second, letter) = text.char_indices().nth(1)?;
+    text.get(..second + letter.len_utf8())
+}
+
 /// Keeps lists that are mostly lost, and their headings.
 pub(super) fn restore(page: &mut Decisions) {
     let (dom, blocks) = (page.dom, page.blocks);
@@ -79,11 +114,13 @@ fn part_of(dom: &Dom, block: &Block) -> Option<Part> {
     }
     let text = dom.text_of(block.id, MAX_HEADING_BYTES as usize * 2);
     let text = stated::letters(&text, MAX_HEADING_BYTES as usize);
-    let is_one_of = |headings: &str| headings.split(' ').any(|heading| heading == text);
-    if INGREDIENTS.split(' ').any(|start| text.starts_with(start)) || is_one_of(WHOLE_INGREDIENTS) {
-        return Some(Part::Ingredients);
-    }
-    is_one_of(STEPS).then_some(Part::Steps)
+    HEADINGS.get(start(&text)?)?.iter().find_map(|heading| {
+        let is_heading = match heading.is_start {
+            true => text.starts_with(heading.text),
+            false => text == heading.text,
+        };
+        is_heading.then_some(heading.part)
+    })
 }
 
 /// Returns the blocks of the list below a heading: up to the next heading of its level, in the smallest element around

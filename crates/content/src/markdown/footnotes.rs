@@ -11,6 +11,11 @@ const NOTE_BYTES: usize = 4000;
 /// Prefixes of the ids of notes that no link leads to; a number follows.
 const NOTE_ID_PREFIXES: [&str; 6] = ["footnote-", "footnote", "fn-", "fn", "fn:", "note-"];
 
+/// Starts of the fragments of links to notes.
+const NOTE_FRAGMENTS: [&str; 10] = [
+    "fn", "footnote", "note", "cite_note", "_ftn", "ftn", "user-content-fn", "sdfootnote", "endnote", "_edn",
+];
+
 /// The footnotes of a page.
 #[derive(Default)]
 pub(crate) struct Footnotes {
@@ -26,9 +31,15 @@ impl Footnotes {
     /// Finds the footnotes of a page.
     pub(crate) fn of(dom: &Dom) -> Footnotes {
         let mut out = Footnotes::default();
-        let links = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::A && is_reference(dom, id));
-        let raised = (0..dom.len()).filter(|&id| dom.tag(id) == Tag::Sup && is_unlinked_reference(dom, id));
-        let candidates: Vec<NodeId> = links.chain(raised).collect();
+        let (mut candidates, mut raised) = (Vec::new(), Vec::new());
+        for id in 0..dom.len() {
+            match dom.tag(id) {
+                Tag::A if is_reference(dom, id) => candidates.push(id),
+                Tag::Sup if is_unlinked_reference(dom, id) => raised.push(id),
+                _ => {}
+            }
+        }
+        candidates.append(&mut raised);
         if candidates.is_empty() {
             return out;
         }
@@ -212,15 +223,6 @@ fn is_reference(dom: &Dom, id: NodeId) -> bool {
     let Some(fragment) = fragment(dom, id) else {
         return false;
     };
-    let text = label(dom, id);
-    let short = !text.is_empty()
-        && text.chars().count() <= 4
-        && (text.chars().all(|c| c.is_ascii_digit())
-            || text.chars().all(|c| !c.is_alphanumeric())
-            || text.len() <= 2);
-    if !short || matches!(text.as_str(), "↩" | "↑" | "¶" | "#" | "↵") || is_back_link(dom, id) {
-        return false;
-    }
     let raised = dom.ancestors(id).take(2).any(|n| dom.tag(n) == Tag::Sup)
         || dom.below(id).take(3).any(|n| dom.tag(n) == Tag::Sup);
     let classed = dom.classes(id).any(|class| {
@@ -235,14 +237,24 @@ fn is_reference(dom: &Dom, id: NodeId) -> bool {
                 | "footref"
         )
     }) || dom.attr(id, attr::ROLE) == Some("doc-noteref");
-    let named = [
-        "fn", "footnote", "note", "cite_note", "_ftn", "ftn", "user-content-fn", "sdfootnote", "endnote",
-        "_edn",
-    ]
-    .iter()
-    .any(|start| fragment.to_ascii_lowercase().starts_with(start));
-    let bracketed = dom.text_of(id, 16).trim().starts_with('[');
-    classed || raised || (named && (bracketed || text.chars().all(|c| c.is_ascii_digit())))
+    let named = NOTE_FRAGMENTS.iter().any(|start| {
+        fragment
+            .get(..start.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(start))
+    });
+    // Most links of a page end here, before their text is read.
+    if !(classed || raised || named) {
+        return false;
+    }
+    let text = label(dom, id);
+    let is_number = text.chars().all(|c| c.is_ascii_digit());
+    let is_short = !text.is_empty()
+        && text.chars().count() <= 4
+        && (is_number || text.chars().all(|c| !c.is_alphanumeric()) || text.len() <= 2);
+    if !is_short || matches!(text.as_str(), "↩" | "↑" | "¶" | "#" | "↵") || is_back_link(dom, id) {
+        return false;
+    }
+    classed || raised || is_number || dom.text_of(id, 16).trim().starts_with('[')
 }
 
 /// Returns true for a superscript number without a link; such pages open the note by script.

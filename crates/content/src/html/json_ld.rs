@@ -289,6 +289,9 @@ fn date_below_heading(dom: &Dom, title: &Option<String>) -> Option<String> {
 /// `31 Jan 2024`.
 pub fn parse_day(text: &str) -> Option<String> {
     let text = text.trim();
+    if !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let digits: Vec<&str> = text
         .split(|c: char| !c.is_ascii_digit())
         .filter(|part| !part.is_empty())

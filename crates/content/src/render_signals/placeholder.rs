@@ -3,6 +3,7 @@
 
 use super::{ENOUGH_TEXT, RenderSignals};
 use crate::html::dom::{Dom, NodeId, attr, collapse};
+use crate::html::name_set::NameSet;
 use crate::html::tag::Tag;
 use crate::limits;
 
@@ -23,13 +24,13 @@ const LOADING: &[&str] = &[
 ];
 
 /// Words in the names of loaders.
-const LOADER_NAMES: &[&str] = &[
+static LOADER_NAMES: NameSet = NameSet::of(&[
     "loader", "loading", "spinner", "preloader", "splash", "splashscreen", "loadingspinner", "lds",
     "progressbar",
-];
+]);
 
 /// Words in the names of skeletons.
-const SKELETON_NAMES: &[&str] = &["skeleton", "skeletons", "shimmer", "skel", "contentloader"];
+static SKELETON_NAMES: NameSet = NameSet::of(&["skeleton", "skeletons", "shimmer", "skel", "contentloader"]);
 
 /// Words that, near "JavaScript", ask the reader to turn it on, in several languages.
 const REQUEST_WORDS: &[&str] = &[
@@ -90,7 +91,7 @@ fn may_begin_loading(text: &str) -> bool {
 }
 
 /// Returns whether a word of `class` or `id` is in the list.
-fn is_named(dom: &Dom, id: NodeId, names: &[&str]) -> bool {
+fn is_named(dom: &Dom, id: NodeId, names: &NameSet) -> bool {
     let values = [attr::CLASS, attr::ID]
         .into_iter()
         .filter_map(|name| dom.attr(id, name));
@@ -99,7 +100,7 @@ fn is_named(dom: &Dom, id: NodeId, names: &[&str]) -> bool {
         .any(|token| {
             token
                 .split(|c: char| !c.is_ascii_alphanumeric())
-                .any(|word| names.iter().any(|name| word.eq_ignore_ascii_case(name)))
+                .any(|word| names.contains(word))
         })
 }
 
@@ -110,7 +111,7 @@ pub(super) fn is_loader(dom: &Dom, id: NodeId) -> bool {
     {
         return false;
     }
-    is_named(dom, id, LOADER_NAMES)
+    is_named(dom, id, &LOADER_NAMES)
         || dom.attr(id, attr::ROLE) == Some("progressbar")
         || dom.attr_named(id, "aria-busy") == Some("true")
 }
@@ -120,7 +121,7 @@ pub(super) fn is_skeleton(dom: &Dom, id: NodeId) -> bool {
     if dom.attributes(id).is_empty() || matches!(dom.tag(id), Tag::Body | Tag::Html) {
         return false;
     }
-    is_named(dom, id, SKELETON_NAMES)
+    is_named(dom, id, &SKELETON_NAMES)
         || dom
             .classes(id)
             .any(|class| matches!(class, "animate-pulse" | "placeholder-glow" | "placeholder-wave"))

@@ -102,18 +102,21 @@ fn is_skipped(dom: &Dom, id: NodeId) -> bool {
 /// Returns the running weight of all text in the body.
 fn text_sums(dom: &Dom, body: NodeId) -> Vec<u32> {
     let mut sums = vec![0; dom.nodes.len() + 1];
-    let (mut sum, mut skip_end) = (0u32, 0);
-    for id in 0..dom.len() {
-        sums[id as usize] = sum;
-        if id <= body || id >= dom.end(body) || id < skip_end {
-            continue;
+    let (mut sum, mut at) = (0u32, body + 1);
+    while at < dom.end(body) {
+        sums[at as usize] = sum;
+        let mut next = at + 1;
+        match dom.tag(at) {
+            Tag::Text => sum = sum.saturating_add(weight(dom, at)),
+            _ if is_skipped(dom, at) => {
+                next = dom.end(at);
+                sums[at as usize..next as usize].fill(sum);
+            }
+            _ => {}
         }
-        if is_skipped(dom, id) {
-            skip_end = dom.end(id);
-        }
-        sum = sum.saturating_add(weight(dom, id));
+        at = next;
     }
-    sums[dom.nodes.len()] = sum;
+    sums[at as usize..].fill(sum);
     sums
 }
 

@@ -233,9 +233,7 @@ impl Builder {
 
     /// Moves the attributes of a token to the attribute list.
     fn take_attributes(&mut self, token: &mut TagToken) -> Range<usize> {
-        let start = self.arena.attributes.len();
-        self.arena.attributes.append(&mut token.attributes);
-        start..self.arena.attributes.len()
+        self.arena.push_attributes(&mut token.attributes)
     }
 
     /// Inserts an HTML element for a token and opens it.

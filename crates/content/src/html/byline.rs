@@ -31,9 +31,11 @@ pub(super) fn author(dom: &Dom) -> Option<String> {
     let posted = dom.with_attribute(|attribute| {
         attribute.name == attr::CLASS && has(attribute, |class| POSTER_CLASSES.contains(class))
     });
-    let linked = dom.with_attribute(|attribute| {
+    let has_author_links = memchr::memmem::find(dom.text.as_bytes(), b"/author").is_some();
+    let linked = dom.with_attribute(move |attribute| {
         let path = dom.value(attribute);
-        attribute.name == attr::HREF && (path.contains("/author/") || path.contains("/authors/"))
+        let is_link = has_author_links && attribute.name == attr::HREF;
+        is_link && (path.contains("/author/") || path.contains("/authors/"))
     });
     let bylines =
         dom.with_attribute(|attribute| attribute.name == attr::CLASS && names_author(dom.value(attribute)));

@@ -12,7 +12,7 @@ use super::tag::Tag;
 /// Bytes of text in `noscript` above which it may be the page's content.
 const NOSCRIPT_TEXT_BYTES: usize = 400;
 
-/// One attribute: the number of its name, value as a range of the buffer.
+/// One attribute: the number of its name, value as a range of the buffer. Equal classes mostly share a range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
     pub(crate) name: u32,
@@ -107,13 +107,20 @@ impl Dom {
             .map(|a| self.value(a))
     }
 
-    /// Returns the elements with an attribute that `matches`, in document order.
+    /// Returns the elements with an attribute whose name and value `matches` accepts, in document order.
     pub(crate) fn with_attribute<'a>(
         &'a self,
         matches: impl Fn(&Attribute) -> bool + 'a,
     ) -> impl Iterator<Item = NodeId> + 'a {
-        // If no element matches, checking the list of all attributes is faster than checking each element.
-        let end = match self.attributes.iter().any(&matches) {
+        // If no element matches, checking the list of all attributes is faster than checking each element. An attribute
+        // that starts before the end of another one repeats one that was checked.
+        let mut checked = 0;
+        let is_new = |attribute: &&Attribute| {
+            let is_new = attribute.start >= checked;
+            checked = checked.max(attribute.stop);
+            is_new
+        };
+        let end = match self.attributes.iter().filter(is_new).any(&matches) {
             true => self.len(),
             false => 0,
         };
@@ -276,34 +283,20 @@ pub(crate) fn collapse(text: &str) -> String {
     if is_collapsed(text.as_bytes()) {
         return text.to_owned();
     }
-    if text.is_ascii() {
-        return collapse_ascii(text.as_bytes());
-    }
     let mut out = String::with_capacity(text.len());
-    for word in text.split_whitespace() {
-        if !out.is_empty() {
+    let mut push = |words: &str| {
+        if !out.is_empty() && !words.is_empty() {
             out.push(' ');
         }
-        out.push_str(word);
+        out.push_str(words);
+    };
+    for line in text.split('\n').map(str::trim_ascii) {
+        match is_collapsed(line.as_bytes()) {
+            true => push(line),
+            false => line.split_whitespace().for_each(&mut push),
+        }
     }
     out
-}
-
-fn collapse_ascii(text: &[u8]) -> String {
-    let mut out = vec![b' '; text.len()];
-    let (mut length, mut after_space) = (0, true);
-    for &byte in text {
-        let is_space = matches!(byte, b'\t'..=b'\r' | b' ');
-        // Written in any case, and kept unless it follows another space: without a branch.
-        out[length] = if is_space { b' ' } else { byte };
-        length += usize::from(!(is_space && after_space));
-        after_space = is_space;
-    }
-    out.truncate(length);
-    if out.last() == Some(&b' ') {
-        out.pop();
-    }
-    String::from_utf8(out).unwrap_or_default()
 }
 
 /// Returns true when a text has no white space other than single spaces between words. Returns false when it has bytes

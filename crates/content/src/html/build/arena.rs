@@ -2,12 +2,16 @@
 //! the previous one. In most pages this holds to the end, and their order needs no links. The first change of
 //! that order links all nodes, and [`Arena::freeze`] then sorts them.
 
-use super::super::dom::{Attribute, Dom, NodeId};
+use std::ops::Range;
+
+use super::super::dom::{Attribute, Dom, NodeId, attr};
 use super::super::names::Names;
 use super::super::node::Node;
 use super::super::tag::Tag;
 use crate::limits;
 
+/// Number of classes that are remembered, to recognize those of other elements.
+const CLASSES: usize = 64;
 /// No node.
 pub(in super::super) const NONE: NodeId = NodeId::MAX;
 
@@ -21,6 +25,8 @@ pub(in super::super) struct Arena {
     pub(in super::super) names: Names,
     /// Declarative shadow roots, outer ones first.
     pub(in super::super) shadows: Vec<NodeId>,
+    /// Ranges of classes in the buffer, by a hash.
+    classes: [Range<u32>; CLASSES],
     /// Links of all nodes once they are not in document order.
     links: Option<Vec<Links>>,
     moved: usize,
@@ -53,6 +59,7 @@ impl Arena {
             text: String::with_capacity(page.len()),
             names: Names::default(),
             shadows: Vec::new(),
+            classes: [const { 0..0 }; CLASSES],
             links: None,
             moved: 0,
         };
@@ -70,6 +77,37 @@ impl Arena {
             links.push(UNLINKED);
         }
         id
+    }
+
+    /// Adds attributes, whose values were written last. A class that was there before refers to the same text again.
+    pub(super) fn push_attributes(&mut self, new: &mut Vec<Attribute>) -> Range<usize> {
+        let start = self.attributes.len();
+        self.attributes.append(new);
+        for at in start..self.attributes.len() {
+            if self.attributes[at].name == attr::CLASS {
+                self.share_class(at);
+            }
+        }
+        start..self.attributes.len()
+    }
+
+    fn share_class(&mut self, at: usize) {
+        let own = &self.attributes[at];
+        let class = self.value(own).as_bytes();
+        let [first, .., last] = *class else {
+            return;
+        };
+        let hash = class.len() * 7 + usize::from(first) * 5 + usize::from(last);
+        let known = self.classes[hash % CLASSES].clone();
+        if self.text.as_bytes()[known.start as usize..known.end as usize] != *class {
+            self.classes[hash % CLASSES] = own.start..own.stop;
+            return;
+        }
+        // An attribute without a value may be after it, and text that waited for the tag.
+        if at + 1 == self.attributes.len() && own.stop as usize == self.text.len() {
+            self.text.truncate(own.start as usize);
+        }
+        (self.attributes[at].start, self.attributes[at].stop) = (known.start, known.end);
     }
 
     /// Returns true when the limits of nodes or moves are used up.

@@ -17,7 +17,6 @@ use harvestman_core::api::error::ApiError;
 use harvestman_core::api::interact::InteractRequest;
 use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::support::DocsSearchRequest;
-use harvestman_core::api::wire_enum::WireEnum;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
@@ -27,7 +26,7 @@ use tool_arguments::ToolArguments;
 use super::tool_result::{
     Picture, RestLocation, ToolResult, document_text, picture_of, take_pictures, value_text,
 };
-use super::tools::{OtherTool, ResultKind, ToolKind, names};
+use super::tools::{OtherTool, ToolKind, names};
 use crate::limits;
 use crate::request::api_client::{ApiClient, describe_error};
 use crate::request::job::{is_job, streams};
@@ -121,18 +120,14 @@ impl Call<'_> {
                 check_body::<BrowserRequest>(&body)?;
                 opened(&self.client.post("/v2/browser", &body).await?)
             }
-            ToolKind::Other(OtherTool::InteractStop) => ended(
-                &self
-                    .client
-                    .delete(&format!("/v2/scrape/{}/interact", arguments.id()?))
-                    .await?,
-            ),
-            ToolKind::Other(OtherTool::BrowserClose) => ended(
-                &self
-                    .client
-                    .delete(&format!("/v2/browser/{}", arguments.id()?))
-                    .await?,
-            ),
+            ToolKind::Other(OtherTool::InteractStop) => {
+                let path = format!("/v2/scrape/{}/interact", arguments.id()?);
+                ended(&self.client.delete(&path).await?)
+            }
+            ToolKind::Other(OtherTool::BrowserClose) => {
+                let path = format!("/v2/browser/{}", arguments.id()?);
+                ended(&self.client.delete(&path).await?)
+            }
             ToolKind::Other(OtherTool::BrowserList) => {
                 let query = arguments
                     .text(names::STATUS)
@@ -150,11 +145,9 @@ impl Call<'_> {
             ToolKind::Monitor(tool) => self.monitor(tool, &arguments, body).await?,
             ToolKind::Other(OtherTool::Status) => self.status(&arguments).await?,
             ToolKind::Other(OtherTool::Cancel) => {
-                let (kind, id) = (arguments.kind()?, arguments.id()?);
-                self.client
-                    .delete(&format!("{}/{id}", kind.command().path()))
-                    .await?;
-                ToolResult::new(format!("The {} {id} is cancelled.", kind.as_str()))
+                let (command, id) = (arguments.kind()?, arguments.id()?);
+                self.client.delete(&format!("{}/{id}", command.path())).await?;
+                ToolResult::new(format!("The {command} {id} is cancelled."))
             }
         };
         result.offset = arguments.number(names::OFFSET).unwrap_or(0);
@@ -230,15 +223,15 @@ impl Call<'_> {
     }
 
     async fn status(&mut self, arguments: &ToolArguments) -> anyhow::Result<ToolResult> {
-        let (kind, id) = (arguments.kind()?, arguments.id()?.to_owned());
-        if kind == ResultKind::Scrape {
+        let (command, id) = (arguments.kind()?, arguments.id()?);
+        if command == RequestCommand::Scrape {
             let response = self.client.get(&format!("/v2/scrape/{id}")).await?;
             return Ok(self.page(&response).await);
         }
         let skip = arguments.number(names::SKIP).unwrap_or(0);
         let limit = arguments.number(names::LIMIT).unwrap_or(limits::MCP_DOCUMENTS);
         let wait = Duration::from_secs(arguments.number(names::WAIT).unwrap_or(0));
-        self.job(kind.command(), &id, skip, limit, wait).await
+        self.job(command, id, skip, limit, wait).await
     }
 
     /// Waits for the end of a job, at most `wait`, and returns its state with pages or result.
@@ -377,12 +370,8 @@ fn problems(error: &ApiError) -> anyhow::Error {
 /// Adds lines with the metadata of a page.
 fn page_lines(document: &Value, result: &mut ToolResult) {
     let metadata = &document["metadata"];
-    let url = if metadata["url"].is_null() {
-        &metadata["sourceURL"]
-    } else {
-        &metadata["url"]
-    };
-    result.line("URL", url);
+    let url = Some(&metadata["url"]).filter(|url| !url.is_null());
+    result.line("URL", url.unwrap_or(&metadata["sourceURL"]));
     result.line("Status", &metadata["statusCode"]);
     if metadata["statusCode"]
         .as_u64()

@@ -78,35 +78,6 @@ words! {
     }
 }
 
-words! {
-    /// Kind of a job in `harvestman_status` and `harvestman_cancel`.
-    ResultKind {
-        /// A scraped page.
-        Scrape = "scrape",
-        /// A crawl.
-        Crawl = "crawl",
-        /// A batch.
-        Batch = "batch",
-        /// An extract.
-        Extract = "extract",
-        /// An agent.
-        Agent = "agent",
-    }
-}
-
-impl ResultKind {
-    /// Returns the command whose results these are.
-    pub(super) fn command(self) -> RequestCommand {
-        match self {
-            ResultKind::Scrape => RequestCommand::Scrape,
-            ResultKind::Crawl => RequestCommand::Crawl,
-            ResultKind::Batch => RequestCommand::Batch,
-            ResultKind::Extract => RequestCommand::Extract,
-            ResultKind::Agent => RequestCommand::Agent,
-        }
-    }
-}
-
 /// A tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ToolKind {
@@ -239,7 +210,7 @@ impl ToolKind {
                 vec![Field::new(names::STATUS, "Only sessions in this state", states)]
             }
             ToolKind::Other(OtherTool::Status) => vec![
-                kind(ResultKind::WORDS),
+                kind(&["scrape", "crawl", "batch", "extract", "agent"]),
                 id("Id of the job, or of the scrape"),
                 counter(names::SKIP, "Crawl and batch: pages to skip. Default: 0"),
                 Field::new(
@@ -263,8 +234,9 @@ impl ToolKind {
         }
     }
 
-    fn fields(self, has_files: bool) -> Vec<Field> {
-        let mut fields = match self {
+    /// Returns the fields of the tool's API request; none if it takes no body.
+    pub(super) fn request_fields(self) -> Vec<Field> {
+        match self {
             ToolKind::Request(command) => command.fields(),
             ToolKind::Other(OtherTool::Parse) => ParseOptions::fields(),
             ToolKind::Other(OtherTool::DocsSearch) => DocsSearchRequest::fields(),
@@ -273,7 +245,11 @@ impl ToolKind {
             ToolKind::Other(OtherTool::BrowserExecute) => ExecuteRequest::fields(),
             ToolKind::Monitor(tool) => tool.request_fields(),
             ToolKind::Other(_) => Vec::new(),
-        };
+        }
+    }
+
+    fn fields(self, has_files: bool) -> Vec<Field> {
+        let mut fields = self.request_fields();
         fields.extend(self.own_fields(has_files));
         fields
     }

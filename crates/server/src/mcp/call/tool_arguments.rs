@@ -1,13 +1,13 @@
 //! The arguments of a tool call that are not fields of its API request.
 
 use anyhow::{Context, bail};
+use harvestman_core::api::command::RequestCommand;
 use harvestman_core::api::fields::{FieldKind, Slot};
-use harvestman_core::api::wire_enum::WireEnum;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::limits;
-use crate::mcp::tools::{MonitorTool, OtherTool, ResultKind, ToolKind, names};
+use crate::mcp::tools::{ToolKind, names};
 
 /// The arguments of a call that are not fields of its API request.
 pub(super) struct ToolArguments(Map<String, Value>);
@@ -20,22 +20,6 @@ impl ToolArguments {
         mut arguments: Map<String, Value>,
     ) -> anyhow::Result<(ToolArguments, Value)> {
         let mut own = Map::new();
-        let has_body = !matches!(
-            tool,
-            ToolKind::Other(
-                OtherTool::Status
-                    | OtherTool::Cancel
-                    | OtherTool::AgentThread
-                    | OtherTool::BrowserList
-                    | OtherTool::BrowserClose
-                    | OtherTool::BrowserFiles
-                    | OtherTool::BrowserUpload
-                    | OtherTool::BrowserDownload
-                    | OtherTool::InteractStop
-            ) | ToolKind::Monitor(
-                MonitorTool::List | MonitorTool::Run | MonitorTool::Checks | MonitorTool::Delete
-            )
-        );
         for field in tool.own_fields(has_files) {
             let Some(value) = arguments.remove(field.name).filter(|value| !value.is_null()) else {
                 if field.required {
@@ -65,7 +49,9 @@ impl ToolArguments {
             }
             own.insert(field.name.to_owned(), value);
         }
-        if let Some(name) = arguments.keys().next().filter(|_| !has_body) {
+        if let Some(name) = arguments.keys().next()
+            && tool.request_fields().is_empty()
+        {
             bail!("`{name}` is not a known field");
         }
         let mut own = ToolArguments(own);
@@ -95,8 +81,9 @@ impl ToolArguments {
         self.text(names::ID).context("`id` is required")
     }
 
-    pub(super) fn kind(&self) -> anyhow::Result<ResultKind> {
-        let kind = self.text(names::KIND).and_then(ResultKind::parse);
+    /// Returns the command that started the job.
+    pub(super) fn kind(&self) -> anyhow::Result<RequestCommand> {
+        let kind = self.text(names::KIND).and_then(RequestCommand::parse);
         kind.context("`kind` is required")
     }
 }

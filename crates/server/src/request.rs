@@ -20,6 +20,7 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 use harvestman_core::api::command::RequestCommand;
+use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::api::wire_enum::WireEnum;
 use harvestman_core::ids::JobId;
 use serde_json::Value;
@@ -160,7 +161,7 @@ pub(crate) async fn run(command: RequestCommand, given: &ArgMatches) -> anyhow::
 
 /// Uploads a file and prints its content.
 pub(crate) async fn run_parse(given: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let options = parse::options(given)?;
+    let options = flags::checked::<ParseOptions>(given)?;
     let run = async |client: &ApiClient| parse::run(client, &options, given).await.map(|()| 0);
     on_server(given, &[], false, run).await
 }
@@ -239,9 +240,7 @@ async fn act(
         }
         Action::ShowTrace(id) => {
             let response = client.get(&format!("/v2/agent/{id}/trace")).await?;
-            let events = response["events"].as_array().into_iter().flatten();
-            let lines: Vec<String> = events.map(Value::to_string).collect();
-            Output::of(given)?.value(&response, &lines.join("\n").into())?;
+            sessions::print_lines(&response, "events", given)?;
             return Ok(0);
         }
         Action::Send(body) => body,

@@ -6,9 +6,9 @@ use std::io::Read;
 use anyhow::Context;
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches};
-use harvestman_core::api::ApiError;
 use harvestman_core::api::command::{RequestCommand, flag};
 use harvestman_core::api::fields::{Field, FieldKind};
+use harvestman_core::api::{ApiError, Wire};
 use serde_json::{Map, Value};
 
 use crate::input::{Usage, open};
@@ -86,6 +86,20 @@ pub(crate) fn values(fields: &[Field], given: &ArgMatches) -> Map<String, Value>
         Some((field.name.to_owned(), flag::value(field.kind(), texts)))
     };
     fields.iter().filter_map(value).collect()
+}
+
+/// Returns the request that the flags of its fields make, if it is valid.
+pub(super) fn checked<W: Wire>(given: &ArgMatches) -> Result<Value, Usage> {
+    check::<W>(values(&W::fields(), given))
+}
+
+/// Returns the request if it is valid.
+pub(super) fn check<W: Wire>(body: Map<String, Value>) -> Result<Value, Usage> {
+    let body = Value::Object(body);
+    match W::from_value(body.clone()) {
+        Ok(_) => Ok(body),
+        Err(error) => Err(Usage(describe(&error))),
+    }
 }
 
 /// Returns whether the arguments contain a part of a request.

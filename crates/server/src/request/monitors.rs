@@ -10,10 +10,11 @@ use harvestman_core::api::fields::{Field, WireEnum};
 use harvestman_core::api::monitor::{MonitorChange, MonitorRequest};
 use harvestman_core::api::monitor_response::{CheckStatus, MonitorStatus, PageStatus};
 use harvestman_core::limits::{DEFAULT_MONITOR_LIMIT, MAX_MONITOR_LIMIT};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::sessions::{check_body, id, id_of, print, with_output};
+use super::sessions::{id, id_of, print, print_lines, with_output};
+use crate::input::Usage;
 use crate::limits;
 use crate::request::api_client::ApiClient;
 use crate::request::output::Output;
@@ -111,49 +112,48 @@ pub(crate) async fn run(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let (verb, given) = given.subcommand().context("the parser requires a subcommand")?;
     let client = ApiClient::of(given)?;
     if verb == "create" {
-        let body = check_body::<MonitorRequest>(body(&MonitorRequest::fields(), given))?;
+        let body = body::<MonitorRequest>(given)?;
         let response = client.post("/v2/monitor", &body).await?;
-        print(&response, &response["data"]["id"], given)?;
-        return Ok(ExitCode::SUCCESS);
+        return print(&response, &response["data"]["id"], given);
     }
     if verb == "list" {
         let response = client.get(&format!("/v2/monitor{}", query(given, 0))).await?;
-        return print_lines(&response, given);
+        return print_lines(&response, "data", given);
     }
     let path = format!("/v2/monitor/{}", id_of(given)?);
     match verb {
         "show" => {
             let response = client.get(&path).await?;
-            print(&response, &response["data"], given)?;
+            print(&response, &response["data"], given)
         }
         "update" => {
-            let body = check_body::<MonitorChange>(body(&MonitorChange::fields(), given))?;
-            let response = client.patch(&path, &body).await?;
-            print(&response, &response["data"], given)?;
+            let response = client.patch(&path, &body::<MonitorChange>(given)?).await?;
+            print(&response, &response["data"], given)
         }
-        "run" => return run_check(&client, &path, given).await,
+        "run" => run_check(&client, &path, given).await,
         "checks" => {
             let response = client.get(&format!("{path}/checks{}", query(given, 0))).await?;
-            return print_lines(&response, given);
+            print_lines(&response, "data", given)
         }
         "pages" => {
             let check = given
                 .get_one::<Uuid>(CHECK)
                 .context("the parser requires a check")?;
             print_pages(&client, &format!("{path}/checks/{check}"), given).await?;
+            Ok(ExitCode::SUCCESS)
         }
         _ => {
             let response = client.delete(&path).await?;
             print(&response, &Value::from(""), given)?;
             eprintln!("harvestman: the monitor is deleted");
+            Ok(ExitCode::SUCCESS)
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the request body from the flags and URLs.
-fn body(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
-    let mut body = flags::values(fields, given);
+/// Builds the request body from the flags and URLs, and checks it.
+fn body<W: Wire>(given: &ArgMatches) -> Result<Value, Usage> {
+    let mut body = flags::values(&W::fields(), given);
     if let Some(schedule @ Value::String(_)) = body.get("schedule") {
         let schedule = json!({ "text": schedule });
         body.insert("schedule".to_owned(), schedule);
@@ -164,7 +164,7 @@ fn body(fields: &[Field], given: &ArgMatches) -> Map<String, Value> {
         let targets = json!([{ "type": "scrape", "urls": urls }]);
         body.insert("targets".to_owned(), targets);
     }
-    body
+    flags::check::<W>(body)
 }
 
 /// Returns the query of a list.
@@ -183,14 +183,6 @@ fn query(given: &ArgMatches, skip: u64) -> String {
         .into_iter()
         .filter_map(|(name, value)| Some(format!("{name}={}", value?)));
     format!("?{}", parameters.collect::<Vec<_>>().join("&"))
-}
-
-/// Prints the entries of a list, one line each.
-fn print_lines(response: &Value, given: &ArgMatches) -> anyhow::Result<ExitCode> {
-    let entries = response["data"].as_array().into_iter().flatten();
-    let lines: Vec<String> = entries.map(Value::to_string).collect();
-    print(response, &lines.join("\n").into(), given)?;
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Prints all pages of a check.
@@ -219,8 +211,7 @@ async fn run_check(client: &ApiClient, monitor: &str, given: &ArgMatches) -> any
         .as_str()
         .context("the response of the server has no id")?;
     if given.get_flag("no-wait") {
-        print(&started, &started["id"], given)?;
-        return Ok(ExitCode::SUCCESS);
+        return print(&started, &started["id"], given);
     }
     eprintln!("harvestman: check {id}");
     let path = format!("{monitor}/checks/{id}?limit=1");
@@ -286,7 +277,7 @@ mod tests {
         let body_of = |arguments: &[&str]| {
             let given = command().get_matches_from([&[NAME, "create"], arguments].concat());
             let (_, given) = given.subcommand().unwrap();
-            Value::Object(body(&MonitorRequest::fields(), given))
+            body::<MonitorRequest>(given).unwrap()
         };
         assert_eq!(
             body_of(&["https://a.test/", "--name", "A", "--schedule", "hourly"]),
@@ -294,8 +285,10 @@ mod tests {
                 "targets": [{ "type": "scrape", "urls": ["https://a.test/"] }] })
         );
         assert_eq!(
-            body_of(&["--schedule", r#"{"cron":"0 9 * * 1"}"#]),
-            json!({ "schedule": { "cron": "0 9 * * 1" } })
+            body_of(&[
+                "https://a.test/", "--name", "A", "--schedule", r#"{"cron":"0 9 * * 1"}"#
+            ])["schedule"],
+            json!({ "cron": "0 9 * * 1" })
         );
     }
 }

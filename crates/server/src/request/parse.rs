@@ -10,7 +10,6 @@ use harvestman_core::api::parse::ParseOptions;
 use harvestman_core::limits::MAX_UPLOAD_BYTES;
 use serde_json::Value;
 
-use crate::input::Usage;
 use crate::keys;
 use crate::request::api_client::{self, ApiClient};
 use crate::request::output::{self, Output};
@@ -36,15 +35,6 @@ pub(crate) fn command() -> Command {
         .arg(local::argument())
         .args(output::arguments())
         .args(output::json_arguments())
-}
-
-/// Returns the options of the arguments.
-pub(super) fn options(given: &ArgMatches) -> Result<Value, Usage> {
-    let options = Value::Object(flags::values(&ParseOptions::fields(), given));
-    match ParseOptions::from_value(options.clone()) {
-        Ok(_) => Ok(options),
-        Err(error) => Err(Usage(flags::describe(&error))),
-    }
 }
 
 /// Uploads the file and prints the result.

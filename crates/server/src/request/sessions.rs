@@ -14,7 +14,6 @@ use harvestman_core::api::interact::InteractRequest;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::input::Usage;
 use crate::request::api_client::{self, ApiClient};
 use crate::request::output::{self, Output};
 use crate::request::parse::Form;
@@ -56,57 +55,41 @@ fn browser_command() -> Command {
         .long("status")
         .value_parser(SessionStatus::WORDS.to_vec())
         .help("List only sessions in this state");
+    let session = || id("SESSION", "Id of the session");
+    let file = Arg::new(FILE).value_name("FILE").required(true);
+    let file = file.value_parser(value_parser!(PathBuf)).help("The file");
+    let subcommands = [
+        Command::new("open")
+            .about("Open a session and print its id; --json prints its URLs too")
+            .args(BrowserRequest::fields().iter().map(flags::argument)),
+        Command::new("execute")
+            .about("Run code in a session; without --code the words are browser commands")
+            .arg(session())
+            .arg(
+                words("Browser commands, such as: open https://example.com '&&' get title")
+                    .conflicts_with("code"),
+            )
+            .args(ExecuteRequest::fields().iter().map(flags::argument)),
+        Command::new("list")
+            .about("List the sessions of the last 24 hours, one line of JSON each")
+            .arg(status),
+        Command::new("extend")
+            .about("Extend the lifetime of a session")
+            .arg(session())
+            .args(ExtendRequest::fields().iter().map(flags::argument)),
+        Command::new("files")
+            .about("List the files downloaded in and uploaded to a session, one line of JSON each")
+            .arg(session()),
+        Command::new("upload")
+            .about("Upload a file to a session and print its path for code")
+            .arg(session())
+            .arg(file),
+        Command::new("close").about("End a session").arg(session()),
+    ];
     Command::new(BROWSER)
         .about("Open, use, list and close live browsers on a server")
         .subcommand_required(true)
-        .subcommand(
-            with_output(Command::new("open"))
-                .about("Open a session and print its id; --json prints its URLs too")
-                .args(BrowserRequest::fields().iter().map(flags::argument)),
-        )
-        .subcommand(
-            with_output(Command::new("execute"))
-                .about("Run code in a session; without --code the words are browser commands")
-                .arg(id("SESSION", "Id of the session"))
-                .arg(
-                    words("Browser commands, such as: open https://example.com '&&' get title")
-                        .conflicts_with("code"),
-                )
-                .args(ExecuteRequest::fields().iter().map(flags::argument)),
-        )
-        .subcommand(
-            with_output(Command::new("list"))
-                .about("List the sessions of the last 24 hours, one line of JSON each")
-                .arg(status),
-        )
-        .subcommand(
-            with_output(Command::new("extend"))
-                .about("Extend the lifetime of a session")
-                .arg(id("SESSION", "Id of the session"))
-                .args(ExtendRequest::fields().iter().map(flags::argument)),
-        )
-        .subcommand(
-            with_output(Command::new("files"))
-                .about("List the files downloaded in and uploaded to a session, one line of JSON each")
-                .arg(id("SESSION", "Id of the session")),
-        )
-        .subcommand(
-            with_output(Command::new("upload"))
-                .about("Upload a file to a session and print its path for code")
-                .arg(id("SESSION", "Id of the session"))
-                .arg(
-                    Arg::new(FILE)
-                        .value_name("FILE")
-                        .required(true)
-                        .value_parser(value_parser!(PathBuf))
-                        .help("The file"),
-                ),
-        )
-        .subcommand(
-            with_output(Command::new("close"))
-                .about("End a session")
-                .arg(id("SESSION", "Id of the session")),
-        )
+        .subcommands(subcommands.map(with_output))
 }
 
 pub(super) fn with_output(command: Command) -> Command {
@@ -135,7 +118,7 @@ pub(crate) async fn interact(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     }
     let mut body = flags::values(&InteractRequest::fields(), given);
     add_words(&mut body, "prompt", given);
-    executed(&client, &path, check_body::<InteractRequest>(body)?, given).await
+    executed(&client, &path, flags::check::<InteractRequest>(body)?, given).await
 }
 
 /// Runs `harvestman browser`.
@@ -144,11 +127,10 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
     let client = ApiClient::of(given)?;
     match verb {
         "open" => {
-            let fields = BrowserRequest::fields();
-            let body = check_body::<BrowserRequest>(flags::values(&fields, given))?;
-            let response = client.post("/v2/browser", &body).await?;
-            print(&response, &response["id"], given)?;
-            Ok(ExitCode::SUCCESS)
+            let response = client
+                .post("/v2/browser", &flags::checked::<BrowserRequest>(given)?)
+                .await?;
+            print(&response, &response["id"], given)
         }
         "execute" => {
             let mut body = flags::values(&ExecuteRequest::fields(), given);
@@ -157,32 +139,26 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
             }
             add_words(&mut body, "code", given);
             let path = format!("/v2/browser/{}/execute", id_of(given)?);
-            executed(&client, &path, check_body::<ExecuteRequest>(body)?, given).await
+            executed(&client, &path, flags::check::<ExecuteRequest>(body)?, given).await
         }
         "list" => {
             let status = given.get_one::<String>("status");
             let query = status.map_or(String::new(), |status| format!("?status={status}"));
             let response = client.get(&format!("/v2/browser{query}")).await?;
-            let sessions = response["sessions"].as_array().into_iter().flatten();
-            let lines: Vec<String> = sessions.map(Value::to_string).collect();
-            print(&response, &lines.join("\n").into(), given)?;
-            Ok(ExitCode::SUCCESS)
+            print_lines(&response, "sessions", given)
         }
         "extend" => {
-            let body = check_body::<ExtendRequest>(flags::values(&ExtendRequest::fields(), given))?;
             let path = format!("/v2/browser/{}/extend", id_of(given)?);
-            let response = client.post(&path, &body).await?;
-            print(&response, &response["expiresAt"], given)?;
-            Ok(ExitCode::SUCCESS)
+            let response = client
+                .post(&path, &flags::checked::<ExtendRequest>(given)?)
+                .await?;
+            print(&response, &response["expiresAt"], given)
         }
         "files" => {
             let response = client
                 .get(&format!("/v2/browser/{}/files", id_of(given)?))
                 .await?;
-            let files = response["files"].as_array().into_iter().flatten();
-            let lines: Vec<String> = files.map(Value::to_string).collect();
-            print(&response, &lines.join("\n").into(), given)?;
-            Ok(ExitCode::SUCCESS)
+            print_lines(&response, "files", given)
         }
         "upload" => {
             let file = given
@@ -190,13 +166,12 @@ pub(crate) async fn browser(given: &ArgMatches) -> anyhow::Result<ExitCode> {
                 .context("the parser requires a file")?;
             let path = format!("/v2/browser/{}/files", id_of(given)?);
             let response = Form::of_file(file, &Value::Null)?.send_to(&client, &path).await?;
-            print(&response, &response["file"]["path"], given)?;
-            Ok(ExitCode::SUCCESS)
+            print(&response, &response["file"]["path"], given)
         }
-        _ => ended(
-            &client.delete(&format!("/v2/browser/{}", id_of(given)?)).await?,
-            given,
-        ),
+        _ => {
+            let path = format!("/v2/browser/{}", id_of(given)?);
+            ended(&client.delete(&path).await?, given)
+        }
     }
 }
 
@@ -209,15 +184,6 @@ fn add_words(body: &mut Map<String, Value>, field: &str, given: &ArgMatches) {
     if let Some(words) = given.get_many::<String>(WORDS) {
         let words: Vec<&str> = words.map(String::as_str).collect();
         body.insert(field.to_owned(), words.join(" ").into());
-    }
-}
-
-/// Returns the body if it is valid.
-pub(super) fn check_body<W: Wire>(body: Map<String, Value>) -> Result<Value, Usage> {
-    let body = Value::Object(body);
-    match W::from_value(body.clone()) {
-        Ok(_) => Ok(body),
-        Err(error) => Err(Usage(flags::describe(&error))),
     }
 }
 
@@ -259,8 +225,16 @@ fn ended(response: &Value, given: &ArgMatches) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints a part of a response; with `--json` the whole of it.
-pub(super) fn print(response: &Value, part: &Value, given: &ArgMatches) -> anyhow::Result<()> {
-    Ok(Output::of(given)?.value(response, part)?)
+pub(super) fn print(response: &Value, part: &Value, given: &ArgMatches) -> anyhow::Result<ExitCode> {
+    Output::of(given)?.value(response, part)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Prints the entries of a list in a response, one line of JSON each; with `--json` the whole response.
+pub(super) fn print_lines(response: &Value, list: &str, given: &ArgMatches) -> anyhow::Result<ExitCode> {
+    let entries = response[list].as_array().into_iter().flatten();
+    let lines: Vec<String> = entries.map(Value::to_string).collect();
+    print(response, &lines.join("\n").into(), given)
 }
 
 #[cfg(test)]

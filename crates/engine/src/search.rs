@@ -115,9 +115,10 @@ pub(crate) async fn has_own_pages(
     team: TeamId,
     request: &SearchRequest,
 ) -> Result<bool, ApiError> {
-    let mut run = SearchRun::new(context, team, request);
     let mut results = SearchResults::default();
-    run.own_pages(&mut results).await?;
+    SearchRun::new(context, team, request)
+        .own_pages(&mut results)
+        .await?;
     Ok(count(&results) > 0)
 }
 
@@ -350,29 +351,28 @@ impl<'e> SearchRun<'e> {
         principal: &Principal,
         base: &str,
     ) -> u64 {
-        let web = results.web.iter_mut().flatten().map(|result| {
-            let result_text = ResultText::Web(&mut result.description);
-            (result.url.clone(), &mut result.scraped, result_text)
-        });
-        let news = results.news.iter_mut().flatten().map(|result| {
-            let result_text = ResultText::News(&mut result.snippet);
-            (result.url.clone(), &mut result.scraped, result_text)
-        });
+        let web = results
+            .web
+            .iter_mut()
+            .flatten()
+            .map(|result| (result.url.clone(), &mut result.scraped, &mut result.description));
+        let news = results
+            .news
+            .iter_mut()
+            .flatten()
+            .map(|result| (result.url.clone(), &mut result.scraped, &mut result.snippet));
         let request = self.request;
         let mut scrapes: FuturesUnordered<_> = web
             .chain(news)
-            .map(|(url, fields, result_text)| async move {
-                (
-                    scrape_result(engine, principal, request, base, &url).await,
-                    fields,
-                    result_text,
-                )
+            .map(|(url, fields, text)| async move {
+                let document = scrape_result(engine, principal, request, base, &url).await;
+                (document, fields, text)
             })
             .collect();
         let mut credits = 0;
         loop {
             match timeout_at(self.deadline, scrapes.next()).await {
-                Ok(Some((Some(document), fields, ResultText::Web(text) | ResultText::News(text)))) => {
+                Ok(Some((Some(document), fields, text))) => {
                     credits += u64::from(document.metadata.credits_used.unwrap_or(0));
                     let passage = document.markdown.as_deref().filter(|_| request.highlights);
                     if let Some(found) = passage.and_then(|page| rules::passage(page, &request.query)) {
@@ -389,12 +389,6 @@ impl<'e> SearchRun<'e> {
             }
         }
     }
-}
-
-/// The description of a result.
-enum ResultText<'r> {
-    Web(&'r mut String),
-    News(&'r mut String),
 }
 
 /// Scrapes the page of a result, with at least one of [`DOCUMENT_FORMATS`].

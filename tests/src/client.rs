@@ -41,18 +41,12 @@ impl HttpResponse {
     }
 
     /// Asserts that this is an error response with a status and a code.
-    ///
-    /// # Panics
-    /// If it is another response.
     #[track_caller]
     pub fn is_error(&self, status: u16, code: &str) {
         assert_eq!((self.status, self.code()), (status, code), "{}", self.text());
     }
 
     /// Asserts like [`HttpResponse::is_error`] for one of several cases; a failure names `case`.
-    ///
-    /// # Panics
-    /// If it is another response.
     #[track_caller]
     pub fn is_error_for(&self, case: impl Display, status: u16, code: &str) {
         let text = self.text();
@@ -60,9 +54,6 @@ impl HttpResponse {
     }
 
     /// Returns the JSON of a 200 response.
-    ///
-    /// # Panics
-    /// If the status is not 200.
     #[track_caller]
     pub fn ok(self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());

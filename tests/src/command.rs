@@ -3,9 +3,6 @@
 use std::process::Output;
 
 /// Asserts the exit code and returns standard output and standard error.
-///
-/// # Panics
-/// If the exit code is another, or the output is not text.
 #[track_caller]
 pub fn printed(output: &Output, code: i32) -> (String, String) {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -14,9 +14,6 @@ pub struct TestDatabase {
 
 impl TestDatabase {
     /// Creates a database.
-    ///
-    /// # Panics
-    /// If the server is missing or refuses.
     pub async fn create() -> TestDatabase {
         let server = std::env::var(SERVER).unwrap_or_else(|_| {
             panic!("{SERVER} is not set: run `cargo xtask test`, which starts PostgreSQL")

@@ -53,9 +53,6 @@ enum Network {
 
 impl DatabaseProxy {
     /// Starts a proxy to the server of a database URL.
-    ///
-    /// # Panics
-    /// If the URL has no host and port.
     pub async fn start(database_url: &str) -> DatabaseProxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let shared = Arc::new(Shared {
@@ -83,9 +80,6 @@ impl DatabaseProxy {
     }
 
     /// Redirects new connections to the server of another database URL.
-    ///
-    /// # Panics
-    /// If the URL has no host and port.
     pub fn redirect(&self, database_url: &str) {
         *self.shared.database.lock() = authority(database_url).to_owned();
     }

@@ -19,9 +19,6 @@ pub struct DocsSite {
 
 impl DocsSite {
     /// Creates a site of `pages` pages, all of them reachable by links from `/`, without sitemap and robots.txt.
-    ///
-    /// # Panics
-    /// If `pages` is 0.
     pub fn new(pages: usize) -> DocsSite {
         assert!(pages > 0, "a site has at least its front page");
         DocsSite {

@@ -24,18 +24,12 @@ pub struct FinishedCrawl {
 
 impl TestServer {
     /// Starts a crawl and waits for its end.
-    ///
-    /// # Panics
-    /// If the crawl is refused, does not end, or its counts are inconsistent.
     pub async fn run_crawl(&self, request: &Value) -> FinishedCrawl {
         let id = self.crawl(request).await;
         self.read_crawl(id).await
     }
 
     /// Waits for the end of a running crawl and reads it.
-    ///
-    /// # Panics
-    /// If the crawl does not end or its counts are inconsistent.
     pub async fn read_crawl(&self, id: String) -> FinishedCrawl {
         let status = self.wait(&id).await;
         let (documents, _) = self.documents(&id, 1000).await;
@@ -66,9 +60,6 @@ impl FinishedCrawl {
     }
 
     /// Asserts that exactly these pages of a site were visited.
-    ///
-    /// # Panics
-    /// If other pages were visited, or the crawl did not complete.
     pub fn assert_visited(&self, site: &RunningSite, paths: &[&str]) {
         assert_eq!(self.status["status"], "completed", "{}", self.status);
         let expected: BTreeSet<String> = paths.iter().map(|path| site.url(path)).collect();
@@ -76,9 +67,6 @@ impl FinishedCrawl {
     }
 
     /// Returns the document of a page.
-    ///
-    /// # Panics
-    /// If there is none.
     pub fn document(&self, url: &str) -> &Value {
         let found = self
             .documents

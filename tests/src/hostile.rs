@@ -43,9 +43,6 @@ impl Drop for HostileSite {
 impl HostileSite {
     /// Serves the site on a free port of 127.0.0.1. `/` links to all paths in [`BROKEN`], [`PARTIAL`] and
     /// [`HARD_TO_PARSE`].
-    ///
-    /// # Panics
-    /// If no port is free.
     pub async fn serve() -> HostileSite {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
         let address = listener.local_addr().expect("the listener is bound");

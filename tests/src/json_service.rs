@@ -58,9 +58,6 @@ impl Drop for JsonService {
 
 impl JsonService {
     /// Starts a service with a reply function.
-    ///
-    /// # Panics
-    /// If no port is free.
     pub async fn start<R: Into<Reply>>(
         reply: impl Fn(&ReceivedRequest) -> R + Send + Sync + 'static,
     ) -> JsonService {

@@ -2,8 +2,10 @@
 //!
 //! [`Site`] is a web site in this process that records its requests; [`TestServer`] runs the real `harvestman` with a
 //! temporary data folder. All connections are local.
+//!
+//! As tests do, these functions panic if something fails that a test relies on: a server that does not start, a state
+//! that is not reached in time, another response than the named one.
 
-// Helpers of tests panic on errors, as tests do.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod arguments;

@@ -24,9 +24,6 @@ impl ModelRequest {
     }
 
     /// Returns the element reference in the line of the last message that contains `words`.
-    ///
-    /// # Panics
-    /// If there is no such line.
     pub fn reference(&self, words: &str) -> String {
         let line = self
             .last()

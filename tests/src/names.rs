@@ -23,9 +23,6 @@ impl Drop for NameServer {
 
 impl NameServer {
     /// Starts a DNS server on a free port of 127.0.0.1.
-    ///
-    /// # Panics
-    /// If no port is free.
     pub async fn serve() -> NameServer {
         let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a port is free");
         let address = socket.local_addr().expect("the socket is bound");

@@ -51,9 +51,6 @@ impl TestServer {
     }
 
     /// Starts a server with additional settings (environment variables).
-    ///
-    /// # Panics
-    /// If it does not become ready.
     pub async fn start_with(settings: &[(&str, &str)]) -> TestServer {
         TestServer::try_start_with(settings)
             .await
@@ -108,9 +105,6 @@ impl TestServer {
 
     /// Stops its process as it is, until [`TestServer::thaw`]. Returns when none of its threads runs any more, which a
     /// busy machine delays.
-    ///
-    /// # Panics
-    /// If it has ended.
     pub fn freeze(&self) {
         let pid = Pid::from_child(&self.process.child);
         kill_process(pid, Signal::STOP).expect("the process is ours");
@@ -118,17 +112,11 @@ impl TestServer {
     }
 
     /// Lets its process run again.
-    ///
-    /// # Panics
-    /// If it has ended.
     pub fn thaw(&self) {
         kill_process(Pid::from_child(&self.process.child), Signal::CONT).expect("the process is ours");
     }
 
     /// Kills the process, as `kill -9` does.
-    ///
-    /// # Panics
-    /// If it has already ended.
     pub fn kill9(&mut self) {
         assert!(
             self.process
@@ -144,9 +132,6 @@ impl TestServer {
     }
 
     /// Sends SIGTERM and waits for the end of the process.
-    ///
-    /// # Panics
-    /// If it does not stop.
     pub async fn terminate(&mut self) -> ExitStatus {
         kill_process(Pid::from_child(&self.process.child), Signal::TERM).expect("the process is ours");
         let since = Instant::now();
@@ -164,9 +149,6 @@ impl TestServer {
     }
 
     /// Starts the server again with the same data and port.
-    ///
-    /// # Panics
-    /// If it is still running, or does not become ready.
     pub async fn restart(&mut self) {
         assert!(
             self.process
@@ -184,9 +166,6 @@ impl TestServer {
     }
 
     /// Tries to start a second server with the same data, and returns its exit status and standard error.
-    ///
-    /// # Panics
-    /// If it does not end.
     pub fn start_second(&self) -> (ExitStatus, String) {
         let mut child = command(&self.folder, "127.0.0.1:0", &self.settings)
             .arg("serve")
@@ -211,9 +190,6 @@ impl TestServer {
 
     /// Runs another command of the program with the same settings and data, and returns whether it succeeded and its
     /// output (standard error if it failed).
-    ///
-    /// # Panics
-    /// If it cannot be run.
     pub fn run_command(&self, arguments: &[&str]) -> (bool, String) {
         let output = command(&self.folder, "127.0.0.1:0", &self.settings)
             .args(arguments)
@@ -225,18 +201,12 @@ impl TestServer {
     }
 
     /// Opens its store while the server is stopped.
-    ///
-    /// # Panics
-    /// If the store cannot be opened.
     pub async fn store(&self) -> Store {
         let config = StoreConfig::new(self.folder.path.join("data"));
         Store::open(&config).await.expect("the server is stopped")
     }
 
     /// Returns the credits in the ledger of a team while the server is stopped.
-    ///
-    /// # Panics
-    /// If the store cannot be read.
     pub async fn ledger_total(&self, team: &str) -> u64 {
         let store = self.store().await;
         let id = store.ensure_team(team).await.expect("the team can be read");
@@ -287,9 +257,6 @@ impl TestServer {
     }
 
     /// Sends any request. Only `Host` and `Content-Length` are added.
-    ///
-    /// # Panics
-    /// If there is no response.
     pub async fn send(
         &self,
         method: Method,
@@ -304,26 +271,17 @@ impl TestServer {
     }
 
     /// Starts a crawl and returns its id.
-    ///
-    /// # Panics
-    /// If it is refused.
     pub async fn crawl(&self, request: &Value) -> String {
         self.start_job("/v2/crawl", request).await
     }
 
     /// Starts a batch scrape and returns the path of its status.
-    ///
-    /// # Panics
-    /// If it is refused.
     pub async fn batch(&self, request: &Value) -> String {
         let id = self.start_job("/v2/batch/scrape", request).await;
         format!("/v2/batch/scrape/{id}")
     }
 
     /// Scrapes a page and returns its scrape id.
-    ///
-    /// # Panics
-    /// If the page cannot be scraped.
     pub async fn scrape_id(&self, request: &Value) -> String {
         let response = self.post("/v2/scrape", request).await.ok();
         let id = response["data"]["metadata"]["scrapeId"].as_str();
@@ -340,17 +298,11 @@ impl TestServer {
     }
 
     /// Waits until a crawl has ended and returns its final status, without documents.
-    ///
-    /// # Panics
-    /// If it does not end.
     pub async fn wait(&self, id: &str) -> Value {
         self.wait_for_end(&format!("/v2/crawl/{id}")).await
     }
 
     /// Waits like [`TestServer::wait`] for a job with the status path `path`.
-    ///
-    /// # Panics
-    /// If it does not end.
     pub async fn wait_for_end(&self, path: &str) -> Value {
         let is_final = |status: &Value| status["status"] != "scraping" && status["status"] != "processing";
         let mut status = self.wait_until(&format!("{path}?limit=1"), is_final).await;
@@ -359,9 +311,6 @@ impl TestServer {
     }
 
     /// Repeats a GET request until its response satisfies `reached`, and returns that response.
-    ///
-    /// # Panics
-    /// If none does.
     pub async fn wait_until(&self, path: &str, reached: impl Fn(&Value) -> bool) -> Value {
         let since = Instant::now();
         loop {
@@ -380,17 +329,11 @@ impl TestServer {
 
     /// Reads all documents of a finished crawl by following `next`, with `page` documents per response. Also returns
     /// the number of responses.
-    ///
-    /// # Panics
-    /// If `next` is on another server or never ends.
     pub async fn documents(&self, id: &str, page: usize) -> (Vec<Value>, usize) {
         self.documents_at(&format!("/v2/crawl/{id}"), page).await
     }
 
     /// Reads documents like [`TestServer::documents`] for a job with the status path `path`.
-    ///
-    /// # Panics
-    /// If `next` is on another server or never ends.
     pub async fn documents_at(&self, path: &str, page: usize) -> (Vec<Value>, usize) {
         let mut path = format!("{path}?limit={page}");
         let (mut documents, mut responses) = (Vec::new(), 0);

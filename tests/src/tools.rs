@@ -33,9 +33,6 @@ pub fn script(name: &str) -> PathBuf {
 }
 
 /// Runs a script, whose output must end with `done`.
-///
-/// # Panics
-/// If it fails, with its output and the server's log.
 pub async fn run(mut command: Command, done: &str, server: &TestServer) {
     let output = tokio::task::spawn_blocking(move || command.output())
         .await

@@ -9,14 +9,14 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::site::read_head;
 
 /// A folder that is served until it is dropped.
 pub(crate) struct DocsFolder {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl DocsFolder {
@@ -30,18 +30,15 @@ impl DocsFolder {
                 tokio::spawn(serve_connection(stream, folder.clone(), latency));
             }
         });
-        Ok(DocsFolder { address, task })
+        Ok(DocsFolder {
+            address,
+            _task: AbortOnDropHandle::new(task),
+        })
     }
 
     /// Returns the URL of the folder.
     pub(crate) fn start(&self) -> String {
         format!("http://{}/", self.address)
-    }
-}
-
-impl Drop for DocsFolder {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use harvestman_tests::arguments::Arguments;
 
@@ -38,7 +38,7 @@ const WORDS: &[&str] = &[
 pub(crate) struct GeneratedSite {
     address: SocketAddr,
     served: Arc<AtomicU64>,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl GeneratedSite {
@@ -62,7 +62,7 @@ impl GeneratedSite {
         Ok(GeneratedSite {
             address,
             served,
-            task,
+            _task: AbortOnDropHandle::new(task),
         })
     }
 
@@ -82,12 +82,6 @@ impl GeneratedSite {
     /// Returns the number of served pages.
     pub(crate) fn served(&self) -> u64 {
         self.served.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for GeneratedSite {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Paths whose response can never become a page.
 pub const BROKEN: &[&str] = &[
@@ -31,13 +31,7 @@ pub const HARD_TO_PARSE: &[&str] = &[
 /// A running hostile site.
 pub struct HostileSite {
     address: SocketAddr,
-    task: JoinHandle<()>,
-}
-
-impl Drop for HostileSite {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    _task: AbortOnDropHandle<()>,
 }
 
 impl HostileSite {
@@ -55,7 +49,10 @@ impl HostileSite {
                 tokio::spawn(async move { drop(respond(stream).await) });
             }
         });
-        HostileSite { address, task }
+        HostileSite {
+            address,
+            _task: AbortOnDropHandle::new(task),
+        }
     }
 
     /// Returns the absolute URL of a path.

@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::serve::serve;
 
@@ -44,17 +44,11 @@ impl From<(u16, Value)> for Reply {
 pub struct JsonService {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<ReceivedRequest>>>,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 /// Reply function of a test.
 type ReplyFunction = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
-
-impl Drop for JsonService {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 impl JsonService {
     /// Starts a service with a reply function.
@@ -72,7 +66,7 @@ impl JsonService {
         JsonService {
             address,
             requests,
-            task,
+            _task: task,
         }
     }
 

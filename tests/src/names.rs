@@ -4,7 +4,7 @@
 use std::net::SocketAddr;
 
 use tokio::net::UdpSocket;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 const HEADER_BYTES: usize = 12;
 const TYPE_A: [u8; 2] = [0, 1];
@@ -12,13 +12,7 @@ const TYPE_A: [u8; 2] = [0, 1];
 /// A running DNS server.
 pub struct NameServer {
     address: SocketAddr,
-    task: JoinHandle<()>,
-}
-
-impl Drop for NameServer {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    _task: AbortOnDropHandle<()>,
 }
 
 impl NameServer {
@@ -34,7 +28,10 @@ impl NameServer {
                 }
             }
         });
-        NameServer { address, task }
+        NameServer {
+            address,
+            _task: AbortOnDropHandle::new(task),
+        }
     }
 
     /// Returns its address in the format of `HARVESTMAN_DNS_SERVERS`.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::Sha256;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::serve::serve;
 
@@ -79,7 +79,7 @@ pub enum Reply {
 pub struct Receiver {
     address: SocketAddr,
     shared: Arc<Shared>,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 struct Shared {
@@ -88,12 +88,6 @@ struct Shared {
     attempts: Mutex<HashMap<String, usize>>,
     released: watch::Sender<bool>,
     reply: Box<dyn Fn(&Delivery) -> Reply + Send + Sync>,
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Receiver {
@@ -117,7 +111,7 @@ impl Receiver {
         Receiver {
             address,
             shared,
-            task,
+            _task: task,
         }
     }
 

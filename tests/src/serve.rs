@@ -9,17 +9,17 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
-/// Serves every request on a listener until the task is aborted.
+/// Serves every request on a listener until the returned handle is dropped.
 pub(crate) fn serve<A>(
     listener: TcpListener,
     respond: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
-) -> JoinHandle<()>
+) -> AbortOnDropHandle<()>
 where
     A: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
-    tokio::spawn(async move {
+    AbortOnDropHandle::new(tokio::spawn(async move {
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 continue;
@@ -36,5 +36,5 @@ where
                     .await;
             });
         }
-    })
+    }))
 }

@@ -16,7 +16,7 @@ use hyper::body::Incoming;
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::serve::serve;
 
@@ -153,7 +153,7 @@ impl Site {
         RunningSite {
             address,
             shared,
-            task,
+            _task: task,
         }
     }
 }
@@ -173,7 +173,7 @@ pub struct Hit {
 pub struct RunningSite {
     address: SocketAddr,
     shared: Arc<Shared>,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 struct Shared {
@@ -202,12 +202,6 @@ impl InFlight<'_> {
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Drop for RunningSite {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

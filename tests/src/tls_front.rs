@@ -6,13 +6,13 @@ use std::sync::Arc;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Serves until it is dropped.
 pub struct TlsFront {
     address: SocketAddr,
-    task: JoinHandle<()>,
+    _task: AbortOnDropHandle<()>,
 }
 
 impl TlsFront {
@@ -43,18 +43,15 @@ impl TlsFront {
                 });
             }
         });
-        TlsFront { address, task }
+        TlsFront {
+            address,
+            _task: AbortOnDropHandle::new(task),
+        }
     }
 
     /// Returns the URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("https://{}{path}", self.address)
-    }
-}
-
-impl Drop for TlsFront {
-    fn drop(&mut self) {
-        self.task.abort();
     }
 }
 

@@ -22,8 +22,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use crate::client::Fetcher;
@@ -50,7 +50,7 @@ struct Service {
 pub struct Egress {
     address: SocketAddr,
     failures: Arc<Failures>,
-    accepting: AbortHandle,
+    _accepting: AbortOnDropHandle<()>,
 }
 
 /// Recent failures by host, newest last. A browser reports a failed tunnel without its reason.
@@ -75,11 +75,11 @@ impl Egress {
             upstream,
             failures: failures.clone(),
         });
-        let accepting = tokio::spawn(accept(listener, service)).abort_handle();
+        let accepting = tokio::spawn(accept(listener, service));
         Ok(Egress {
             address,
             failures,
-            accepting,
+            _accepting: AbortOnDropHandle::new(accepting),
         })
     }
 
@@ -104,12 +104,6 @@ impl Egress {
     /// Returns why the last attempt to reach `host:port` failed, if it failed recently.
     pub fn failure(&self, host: &str, port: u16) -> Option<FetchError> {
         self.failures.get(&authority(host, port))
-    }
-}
-
-impl Drop for Egress {
-    fn drop(&mut self) {
-        self.accepting.abort();
     }
 }
 

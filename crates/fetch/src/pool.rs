@@ -17,8 +17,8 @@ use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::connect::Stream;
 use crate::head::{HeadRepair, ResponseSignal};
@@ -55,16 +55,10 @@ enum Sender {
 
 /// The task that transfers the bytes; stops with the last handle.
 struct Driver {
-    task: AbortHandle,
+    _task: AbortOnDropHandle<()>,
     /// Permits for further streams. All streams together fit into the window of the connection, so that a reader
     /// that waits for the memory budget never blocks the others.
     streams: Arc<Semaphore>,
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 /// A request without a response.
@@ -141,7 +135,7 @@ impl Connection {
         let streams = Arc::new(Semaphore::new(limits::H2_MAX_STREAMS));
         let _stream = streams.clone().try_acquire_owned().ok();
         let driver = Arc::new(Driver {
-            task: task.abort_handle(),
+            _task: AbortOnDropHandle::new(task),
             streams,
         });
         Ok(Connection {

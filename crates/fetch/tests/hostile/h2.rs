@@ -12,8 +12,8 @@ use harvestman_fetch::{FetchError, FetchRequest, FetchResponse, Fetcher, limits}
 use http::{Method, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinHandle;
 use tokio_rustls::server::TlsStream;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use crate::secure::acceptor;
@@ -25,13 +25,7 @@ type Stream = TlsStream<TcpStream>;
 struct H2Server {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for H2Server {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    _task: AbortOnDropHandle<()>,
 }
 
 impl H2Server {
@@ -53,7 +47,7 @@ impl H2Server {
         H2Server {
             address,
             connections,
-            task,
+            _task: AbortOnDropHandle::new(task),
         }
     }
 

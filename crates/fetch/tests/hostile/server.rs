@@ -15,7 +15,7 @@ use harvestman_fetch::{
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 /// What the server does after reading a request.
@@ -62,13 +62,7 @@ pub(crate) struct Server {
     pub(crate) requests: Arc<Mutex<Vec<ReceivedRequest>>>,
     /// One message per connection that the peer closed while a response was stalled or endless.
     pub(crate) closed: mpsc::UnboundedReceiver<()>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    _task: AbortOnDropHandle<()>,
 }
 
 impl Server {
@@ -101,7 +95,7 @@ impl Server {
             connections,
             requests,
             closed,
-            task,
+            _task: AbortOnDropHandle::new(task),
         }
     }
 

@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{Step, ToolCall, read};
 use crate::error::json_response;
@@ -46,13 +46,7 @@ pub(crate) async fn handle(routes: &McpRoutes, headers: &HeaderMap, body: &[u8])
 /// A running call, which ends with the connection.
 struct Running {
     messages: mpsc::Receiver<Value>,
-    task: JoinHandle<()>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    _task: AbortOnDropHandle<()>,
 }
 
 /// Returns the notifications and the response of a call as server-sent events, with comments while nothing happens.
@@ -63,7 +57,10 @@ fn events(call: ToolCall, client: ApiClient) -> Response {
         // The client may be gone.
         let _ = sender.send(response).await;
     });
-    let running = Running { messages, task };
+    let running = Running {
+        messages,
+        _task: AbortOnDropHandle::new(task),
+    };
     let body = stream::unfold(running, |mut running| async move {
         let event = match timeout(limits::SOCKET_PING, running.messages.recv()).await {
             Ok(Some(message)) => format!("event: message\ndata: {message}\n\n"),

@@ -9,7 +9,6 @@ mod checks;
 mod client;
 mod commit;
 mod connect;
-mod continuation;
 mod credits;
 mod database;
 pub(crate) mod encryption;
@@ -51,6 +50,7 @@ use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::sql::expiry;
+use crate::sql::transact;
 
 /// An open database.
 #[derive(Debug)]
@@ -145,8 +145,7 @@ impl Lifecycle for Postgres {
         self.cache.flush().await;
         query("SELECT 1").execute(&self.pool.connection().await?).await?;
         if self.health.is_failing() {
-            self.write(Timestamp(0), |transaction, _| Box::pin(nodes::touch(transaction)))
-                .await?;
+            transact!(self, |transaction| { nodes::touch(transaction).await })?;
         }
         Ok(())
     }

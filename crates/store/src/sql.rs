@@ -6,6 +6,7 @@
 pub(crate) mod activity;
 pub(crate) mod cache;
 mod checks;
+mod continuation;
 pub(crate) mod encryption;
 pub(crate) mod expiry;
 mod feedback;
@@ -79,6 +80,21 @@ pub(crate) trait Database: Sync {
     /// Returns when `last_used_at` of each key was last written.
     fn key_uses(&self) -> &KeyUses;
 }
+
+/// Runs a closure in a transaction of a [`Database`], which has its time if it needs it ([`Database::transact`]), and waits
+/// for its end.
+macro_rules! transact {
+    ($database:expr, |$transaction:ident| $work:block) => {
+        $crate::sql::transact!($database, harvestman_core::time::Timestamp(0), |$transaction, _| $work)
+    };
+    ($database:expr, $now:expr, |$transaction:ident, $time:pat_param| $work:block) => {
+        $crate::sql::Database::transact($database, $now, move |$transaction, $time| {
+            Box::pin(async move $work)
+        })
+        .await
+    };
+}
+pub(crate) use transact;
 
 /// A connection to a database of either engine.
 pub(crate) trait Connection: Send {

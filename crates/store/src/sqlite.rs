@@ -8,7 +8,6 @@ pub(crate) mod backup;
 mod cache;
 mod checks;
 mod commit;
-mod continuation;
 mod credits;
 mod database;
 pub(crate) mod encryption;
@@ -37,14 +36,14 @@ mod zero_retention;
 
 use std::sync::Arc;
 
-use sqlx::sqlite::{SqliteConnection, SqlitePool};
+use sqlx::sqlite::SqlitePool;
 
 use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::key_uses::KeyUses;
 use crate::lifecycle::Lifecycle;
-use crate::sql::{Work, expiry};
+use crate::sql::{expiry, transact};
 use crate::sqlite::writer::Writer;
 
 /// An open database.
@@ -58,17 +57,6 @@ pub(crate) struct Sqlite {
     key_uses: KeyUses,
 }
 
-impl Sqlite {
-    /// Runs `work` in a transaction of the writer.
-    async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Work<'c, T> + Send + 'static,
-    {
-        self.writer.run(work).await
-    }
-}
-
 impl Lifecycle for Sqlite {
     async fn close(&self) -> Result<(), StoreError> {
         self.index.flush(&self.writer).await;
@@ -80,17 +68,14 @@ impl Lifecycle for Sqlite {
     async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await?;
         let health = self.writer.health();
-        self.write(move |connection| {
-            Box::pin(async move {
-                // Only now, when the writer has recorded the results of earlier writes.
-                if health.is_failing() {
-                    migrate::write_version(connection, migrate::MIGRATIONS).await
-                } else {
-                    Ok(())
-                }
-            })
+        transact!(self, |connection| {
+            // Only now, when the writer has recorded the results of earlier writes.
+            if health.is_failing() {
+                migrate::write_version(connection, migrate::MIGRATIONS).await
+            } else {
+                Ok(())
+            }
         })
-        .await
     }
 
     async fn database_time(&self, now: Timestamp) -> Result<Timestamp, StoreError> {

@@ -40,7 +40,16 @@ impl Database for Postgres {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Transaction, Timestamp) -> Work<'c, T> + Send + 'static,
     {
-        self.write(now, work).await
+        self.detached(move |mut transaction| {
+            Box::pin(async move {
+                let outcome = match transaction.begin(now).await {
+                    Ok(now) => work(&mut transaction, now).await,
+                    Err(error) => Err(error),
+                };
+                transaction.finish(outcome).await
+            })
+        })
+        .await
     }
 
     async fn write_optional(&self, statement: Statement) {

@@ -15,6 +15,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::secret_key::KeyRing;
 use crate::sql::encryption::encrypt;
+use crate::sql::transact;
 
 /// Lets one node encrypt while the others wait for it.
 const LOCK: &str = "SET LOCAL lock_timeout = '60s'; SET LOCAL statement_timeout = '60s';
@@ -25,33 +26,27 @@ impl Encryption for Postgres {
         if is_recorded(&self.pool.connection().await?, &keys).await? {
             return Ok(());
         }
-        self.write(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                transaction.unlimited().batch_execute(LOCK).await?;
-                match is_recorded(transaction, &keys).await? {
-                    true => Ok(()),
-                    false => encrypt(transaction, &keys, &mut Lost::Keep).await,
-                }
-            })
+        transact!(self, |transaction| {
+            transaction.unlimited().batch_execute(LOCK).await?;
+            match is_recorded(transaction, &keys).await? {
+                true => Ok(()),
+                false => encrypt(transaction, &keys, &mut Lost::Keep).await,
+            }
         })
-        .await
     }
 
     async fn discard_lost(&self, keys: Arc<KeyRing>, now: Timestamp) -> Result<DiscardedSecrets, StoreError> {
-        self.write(now, move |transaction, now| {
-            Box::pin(async move {
-                transaction.unlimited().batch_execute(LOCK).await?;
-                if is_served(transaction).await? {
-                    return Err(StoreError::Setup(
-                        "a server uses the PostgreSQL database: stop it first".to_owned(),
-                    ));
-                }
-                let mut lost = Lost::discard(now);
-                encrypt(transaction, &keys, &mut lost).await?;
-                Ok(lost.discarded())
-            })
+        transact!(self, now, |transaction, now| {
+            transaction.unlimited().batch_execute(LOCK).await?;
+            if is_served(transaction).await? {
+                return Err(StoreError::Setup(
+                    "a server uses the PostgreSQL database: stop it first".to_owned(),
+                ));
+            }
+            let mut lost = Lost::discard(now);
+            encrypt(transaction, &keys, &mut lost).await?;
+            Ok(lost.discarded())
         })
-        .await
     }
 }
 

@@ -10,6 +10,7 @@ use crate::job::{AddPagesOutcome, CreateOutcome, Idempotency, NewJob, NewJobs};
 use crate::postgres::Postgres;
 use crate::postgres::commit::{add_to_batch, insert_batch_pages, page_rows};
 use crate::sql::jobs::insert_running_job;
+use crate::sql::transact;
 
 impl NewJobs for Postgres {
     async fn create_batch(
@@ -21,19 +22,16 @@ impl NewJobs for Postgres {
         let lists = page_rows(pages).await?;
         let job = job.clone();
         let request = IdempotentRequest::of(&job, idempotency);
-        self.write(job.created_at, move |transaction, now| {
-            Box::pin(async move {
-                if let Some(earlier) = request.store_or_find(transaction, now).await? {
-                    return Ok(earlier);
-                }
-                insert_running_job(transaction, &job, now).await?;
-                if !lists.is_empty() {
-                    insert_batch_pages(transaction, job.id, &lists, now).await?;
-                }
-                Ok(CreateOutcome::Created)
-            })
+        transact!(self, job.created_at, |transaction, now| {
+            if let Some(earlier) = request.store_or_find(transaction, now).await? {
+                return Ok(earlier);
+            }
+            insert_running_job(transaction, &job, now).await?;
+            if !lists.is_empty() {
+                insert_batch_pages(transaction, job.id, &lists, now).await?;
+            }
+            Ok(CreateOutcome::Created)
         })
-        .await
     }
 
     async fn add_pages(
@@ -51,9 +49,8 @@ impl NewJobs for Postgres {
             job,
             idempotency,
         };
-        self.write(now, move |transaction, now| {
-            Box::pin(add_to_batch(transaction, request, lists, now))
+        transact!(self, now, |transaction, now| {
+            add_to_batch(transaction, request, lists, now).await
         })
-        .await
     }
 }

@@ -17,6 +17,7 @@ use crate::postgres::transaction::Transaction;
 use crate::prepared::json_text;
 use crate::rows::{due_work, lease, parse_progress};
 use crate::sql::leases::fail;
+use crate::sql::transact;
 use crate::value::params;
 
 /// Counts living nodes, running shards, those of this node, free ones, and ones that have been free for a while.
@@ -85,20 +86,15 @@ impl Leases for Postgres {
             return Ok(Vec::new());
         }
         let node = self.node;
-        let (leases, damaged) = self
-            .write(now, move |transaction, now| {
-                let until = Timestamp(now.0.saturating_add(lease_ms));
-                Box::pin(take_shards(transaction, node, shares, (now, until)))
-            })
-            .await?;
+        let (leases, damaged) = transact!(self, now, |transaction, now| {
+            let until = Timestamp(now.0.saturating_add(lease_ms));
+            take_shards(transaction, node, shares, (now, until)).await
+        })?;
         // Not in the same transaction, which has locked their shards before their jobs.
         for owner in damaged {
-            if let Err(error) = self
-                .write(now, move |transaction, now| {
-                    Box::pin(fail(transaction, owner, now))
-                })
-                .await
-            {
+            if let Err(error) = transact!(self, now, |transaction, now| {
+                fail(transaction, owner, now).await
+            }) {
                 tracing::warn!(job.id = %owner.job, %error, "cannot end a damaged job; retrying when its lease expires");
             }
         }
@@ -107,29 +103,26 @@ impl Leases for Postgres {
 
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {
         let (job, shard, epoch) = (lease.job, lease.shard, lease.epoch);
-        self.write(Timestamp(0), move |transaction, now| {
-            Box::pin(async move {
-                let row = query(
-                    "SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = $2 AND epoch = $3
-                     FOR NO KEY UPDATE",
-                )
-                .bind_all(params![job, shard, epoch])
-                .fetch_optional(transaction)
-                .await?;
-                let Some(row) = row else { return Ok(()) };
-                // A regular release: the pages in flight were not the cause of a crash.
-                let mut progress = parse_progress(&row)?;
-                progress.begun.clear();
-                query(
-                    "UPDATE harvestman.shard SET lease_until = $3, node = NULL, progress = $4
-                     WHERE job_id = $1 AND no = $2",
-                )
-                .bind_all(params![job, shard, now, json_text(&progress)?])
-                .run(transaction)
-                .await
-            })
+        transact!(self, Timestamp(0), |transaction, now| {
+            let row = query(
+                "SELECT progress FROM harvestman.shard WHERE job_id = $1 AND no = $2 AND epoch = $3
+                 FOR NO KEY UPDATE",
+            )
+            .bind_all(params![job, shard, epoch])
+            .fetch_optional(transaction)
+            .await?;
+            let Some(row) = row else { return Ok(()) };
+            // A regular release: the pages in flight were not the cause of a crash.
+            let mut progress = parse_progress(&row)?;
+            progress.begun.clear();
+            query(
+                "UPDATE harvestman.shard SET lease_until = $3, node = NULL, progress = $4
+                 WHERE job_id = $1 AND no = $2",
+            )
+            .bind_all(params![job, shard, now, json_text(&progress)?])
+            .run(transaction)
+            .await
         })
-        .await
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reads the state of jobs that a node drives or waits for.
 
 use harvestman_core::ids::{JobId, TeamId};
-use harvestman_core::time::Timestamp;
 use uuid::Uuid;
 
 use crate::clock::clock;
@@ -12,6 +11,7 @@ use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
 use crate::rows::job_signal;
 use crate::signal::{JobSignal, NodeRow, Signals};
+use crate::sql::transact;
 use crate::value::params;
 
 impl Signals for Postgres {
@@ -43,33 +43,27 @@ impl Signals for Postgres {
 
     async fn lock_profile(&self, team: TeamId, name: &str, owner: JobId) -> Result<bool, StoreError> {
         let (name, node) = (name.to_owned(), self.node);
-        self.write(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                let locked = query(
-                    "INSERT INTO harvestman.profile_lock AS old (team_id, name, owner, node)
-                     VALUES ($1, $2, $3, $4)
-                     ON CONFLICT (team_id, name) DO UPDATE SET owner = excluded.owner, node = excluded.node
-                     WHERE old.owner = excluded.owner OR old.node = excluded.node",
-                )
-                .bind_all(params![team, name, owner, node])
-                .execute(transaction)
-                .await?;
-                Ok(locked == 1)
-            })
+        transact!(self, |transaction| {
+            let locked = query(
+                "INSERT INTO harvestman.profile_lock AS old (team_id, name, owner, node)
+                 VALUES ($1, $2, $3, $4)
+                 ON CONFLICT (team_id, name) DO UPDATE SET owner = excluded.owner, node = excluded.node
+                 WHERE old.owner = excluded.owner OR old.node = excluded.node",
+            )
+            .bind_all(params![team, name, owner, node])
+            .execute(transaction)
+            .await?;
+            Ok(locked == 1)
         })
-        .await
     }
 
     async fn unlock_profile(&self, team: TeamId, name: &str) -> Result<(), StoreError> {
         let (name, node) = (name.to_owned(), self.node);
-        self.write(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                query("DELETE FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node = $3")
-                    .bind_all(params![team, name, node])
-                    .run(transaction)
-                    .await
-            })
+        transact!(self, |transaction| {
+            query("DELETE FROM harvestman.profile_lock WHERE team_id = $1 AND name = $2 AND node = $3")
+                .bind_all(params![team, name, node])
+                .run(transaction)
+                .await
         })
-        .await
     }
 }

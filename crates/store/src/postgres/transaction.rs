@@ -138,24 +138,6 @@ impl Drop for Transaction {
 }
 
 impl Postgres {
-    /// Runs `work` in a transaction. Its time is the database's.
-    pub(crate) async fn write<T, F>(&self, now: Timestamp, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut Transaction, Timestamp) -> Work<'c, T> + Send + 'static,
-    {
-        self.detached(move |mut transaction| {
-            Box::pin(async move {
-                let outcome = match transaction.begin(now).await {
-                    Ok(now) => work(&mut transaction, now).await,
-                    Err(error) => Err(error),
-                };
-                transaction.finish(outcome).await
-            })
-        })
-        .await
-    }
-
     /// Runs `work` on a connection, in a task of its own. The work begins and ends the transaction.
     pub(crate) async fn detached<T, F>(&self, work: F) -> Result<T, StoreError>
     where

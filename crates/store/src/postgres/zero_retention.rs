@@ -2,21 +2,20 @@
 //! server for a while, until it vacuums and recycles them.
 
 use harvestman_core::ids::JobId;
-use harvestman_core::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::page::ZeroRetention;
 use crate::postgres::Postgres;
 use crate::postgres::client::Client;
 use crate::postgres::query::query;
+use crate::sql::transact;
 use crate::value::params;
 
 impl ZeroRetention for Postgres {
     async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
-        self.write(Timestamp(0), move |transaction, _| {
-            Box::pin(delete_documents(transaction, job, skip, upto, false))
+        transact!(self, |transaction| {
+            delete_documents(transaction, job, skip, upto, false).await
         })
-        .await
     }
 }
 

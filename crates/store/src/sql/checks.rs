@@ -19,17 +19,16 @@ use crate::prepared::json_text;
 use crate::rows::{check_event, check_lease, check_row, check_summary, missing_url, page_chunk, target_page};
 use crate::sql::jobs::{end_early, insert_job};
 use crate::sql::monitors::{fail_check, forget_targets};
-use crate::sql::{CheckPlace, Connection, Database, Snapshot, Transaction, statement};
+use crate::sql::{CheckPlace, Connection, Database, Snapshot, Transaction, statement, transact};
 use crate::value::params;
 
 impl<D: Database> Checks for D {
     async fn start_check(&self, check: &NewCheck) -> Result<StartOutcome, StoreError> {
         let check = check.clone();
         let jobs = json_text(&check.jobs)?;
-        self.transact(check.job.created_at, move |transaction, _| {
-            Box::pin(start(transaction, check, jobs))
+        transact!(self, check.job.created_at, |transaction, _| {
+            start(transaction, check, jobs).await
         })
-        .await
     }
 
     async fn lease_checks(
@@ -47,19 +46,19 @@ impl<D: Database> Checks for D {
         if free.is_none() {
             return Ok(Vec::new());
         }
-        let leased = self.transact(now, move |transaction, now| {
-            Box::pin(lease(transaction, (now, lease_ms, limit)))
-        });
+        let leased = transact!(self, now, |transaction, now| {
+            lease(transaction, (now, lease_ms, limit)).await
+        })?;
         let mut leases = Vec::new();
-        for leased in leased.await? {
+        for leased in leased {
             match leased {
                 Ok(lease) => leases.push(lease),
                 Err(check) => {
                     // Not in the same transaction, which has locked the check before its job.
-                    let ended = self.transact(now, move |transaction, now| {
-                        Box::pin(fail_damaged(transaction, check, now))
+                    let ended = transact!(self, now, |transaction, now| {
+                        fail_damaged(transaction, check, now).await
                     });
-                    if let Err(error) = ended.await {
+                    if let Err(error) = ended {
                         tracing::warn!(check.id = %check, %error, "cannot end a damaged check; retrying when its lease expires");
                     }
                 }
@@ -139,29 +138,26 @@ impl<D: Database> Checks for D {
             after,
         };
         let account = Account::of_check(lease);
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let Some(mut log) = owned_log(transaction, check, epoch).await? else {
-                    return Ok(false);
-                };
-                if stored_pages(transaction, check, target).await? != after {
-                    return Ok(false);
-                }
-                transaction.store_check_pages(place, &pages).await?;
-                for page in pages {
-                    log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
-                }
-                statement!("UPDATE harvestman.monitor_check SET target_results = $2 WHERE id = $1")
-                    .bind_all(params![check, target_results])
-                    .run(transaction)
-                    .await?;
-                transaction.save_events(check, &log).await?;
-                let part = (portion_seq(target, after), credits);
-                charge(transaction, &account, part, now).await?;
-                Ok(true)
-            })
+        transact!(self, now, |transaction, now| {
+            let Some(mut log) = owned_log(transaction, check, epoch).await? else {
+                return Ok(false);
+            };
+            if stored_pages(transaction, check, target).await? != after {
+                return Ok(false);
+            }
+            transaction.store_check_pages(place, &pages).await?;
+            for page in pages {
+                log.add(JobKind::Monitor, Event::CheckPage, Some(page.entry), now);
+            }
+            statement!("UPDATE harvestman.monitor_check SET target_results = $2 WHERE id = $1")
+                .bind_all(params![check, target_results])
+                .run(transaction)
+                .await?;
+            transaction.save_events(check, &log).await?;
+            let part = (portion_seq(target, after), credits);
+            charge(transaction, &account, part, now).await?;
+            Ok(true)
         })
-        .await
     }
 
     async fn missing_urls(
@@ -186,10 +182,9 @@ impl<D: Database> Checks for D {
         now: Timestamp,
     ) -> Result<Option<CheckSummary>, StoreError> {
         let lease = lease.clone();
-        self.transact(now, move |transaction, now| {
-            Box::pin(finish(transaction, lease, end, now))
+        transact!(self, now, |transaction, now| {
+            finish(transaction, lease, end, now).await
         })
-        .await
     }
 
     async fn checks(

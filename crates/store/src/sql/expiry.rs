@@ -11,7 +11,7 @@ use crate::sql::cache::delete_aged;
 use crate::sql::zero_retention::{delete_some_of, erase_ended, mark_delivered, urls};
 use crate::sql::{
     Connection, Database, Statement, Transaction, delete_rows, files, monitors, outbox, sessions, statement,
-    uploads,
+    transact, uploads,
 };
 use crate::value::params;
 
@@ -44,17 +44,13 @@ enum Step {
 
 /// See [`crate::Store::expire`].
 pub(crate) async fn expire(database: &impl Database, now: Timestamp) -> Result<u64, StoreError> {
-    let moved = database.transact(now, |transaction, now| {
-        Box::pin(async move {
-            outbox::move_due_times(transaction, now).await?;
-            monitors::move_due_times(transaction, now).await
-        })
-    });
-    moved.await?;
+    transact!(database, now, |transaction, now| {
+        outbox::move_due_times(transaction, now).await?;
+        monitors::move_due_times(transaction, now).await
+    })?;
     let mut deleted_jobs = 0;
     for _ in 0..limits::EXPIRY_STEPS {
-        let step = database.transact(now, |transaction, now| Box::pin(step(transaction, now)));
-        match step.await? {
+        match transact!(database, now, |transaction, now| { step(transaction, now).await })? {
             Step::Idle => break,
             Step::Deleted => {}
             Step::Erased => database.clear_log(),

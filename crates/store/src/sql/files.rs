@@ -6,32 +6,29 @@ use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::file::{Files, NewFile, StoredFile};
 use crate::limits;
-use crate::sql::{Connection, Database, statement};
+use crate::sql::{Connection, Database, statement, transact};
 use crate::value::params;
 
 impl<D: Database> Files for D {
     async fn store_files(&self, files: Vec<NewFile>, now: Timestamp) -> Result<(), StoreError> {
         let called_at = now;
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                for file in files {
-                    statement!(
-                        "INSERT INTO harvestman.file (token, content_type, bytes, expires_at)
-                         VALUES ($1, $2, $3, $4)",
-                    )
-                    .bind_all(params![
-                        file.token,
-                        file.content_type,
-                        file.bytes,
-                        now.0.saturating_add(file.expires_at.millis_since(called_at)),
-                    ])
-                    .execute(transaction)
-                    .await?;
-                }
-                Ok(())
-            })
+        transact!(self, now, |transaction, now| {
+            for file in files {
+                statement!(
+                    "INSERT INTO harvestman.file (token, content_type, bytes, expires_at)
+                     VALUES ($1, $2, $3, $4)",
+                )
+                .bind_all(params![
+                    file.token,
+                    file.content_type,
+                    file.bytes,
+                    now.0.saturating_add(file.expires_at.millis_since(called_at)),
+                ])
+                .execute(transaction)
+                .await?;
+            }
+            Ok(())
         })
-        .await
     }
 
     async fn file(&self, token: &str, now: Timestamp) -> Result<Option<StoredFile>, StoreError> {

@@ -12,7 +12,7 @@ use crate::prepared::json_text;
 use crate::rows::{begun_pages, job_row, parse_kind, parse_status};
 use crate::sql::activity::insert_activity;
 use crate::sql::idempotency::find_earlier_request;
-use crate::sql::{Connection, Database, Transaction, statement};
+use crate::sql::{Connection, Database, Transaction, statement, transact};
 use crate::value::params;
 
 macro_rules! select_jobs {
@@ -37,35 +37,32 @@ impl<D: Database> Jobs for D {
     }
 
     async fn cancel(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<CancelOutcome, StoreError> {
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let row = statement!(
-                    "SELECT status, kind, webhook_events, event_count, last_event_at FROM harvestman.job
-                     WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > $3)
-                     FOR NO KEY UPDATE",
-                )
-                .bind_all(params![job, team, now])
-                .fetch_optional(transaction)
-                .await?;
-                let Some(row) = row else {
-                    return Ok(CancelOutcome::NotFound);
-                };
-                match parse_status(&row)? {
-                    JobStatus::Scraping => {
-                        mark_cancelled(transaction, job, now).await?;
-                        let kind = parse_kind(&row)?;
-                        if kind == JobKind::Agent {
-                            let mut log = EventLog::read(&row)?;
-                            log.add_end(kind, Event::Cancelled, now);
-                            transaction.save_events(job, &log).await?;
-                        }
-                        Ok(CancelOutcome::Cancelled(kind))
+        transact!(self, now, |transaction, now| {
+            let row = statement!(
+                "SELECT status, kind, webhook_events, event_count, last_event_at FROM harvestman.job
+                 WHERE id = $1 AND team_id = $2 AND (expires_at IS NULL OR expires_at > $3)
+                 FOR NO KEY UPDATE",
+            )
+            .bind_all(params![job, team, now])
+            .fetch_optional(transaction)
+            .await?;
+            let Some(row) = row else {
+                return Ok(CancelOutcome::NotFound);
+            };
+            match parse_status(&row)? {
+                JobStatus::Scraping => {
+                    mark_cancelled(transaction, job, now).await?;
+                    let kind = parse_kind(&row)?;
+                    if kind == JobKind::Agent {
+                        let mut log = EventLog::read(&row)?;
+                        log.add_end(kind, Event::Cancelled, now);
+                        transaction.save_events(job, &log).await?;
                     }
-                    status => Ok(CancelOutcome::AlreadyEnded(status)),
+                    Ok(CancelOutcome::Cancelled(kind))
                 }
-            })
+                status => Ok(CancelOutcome::AlreadyEnded(status)),
+            }
         })
-        .await
     }
 
     async fn job(&self, team: TeamId, job: JobId, now: Timestamp) -> Result<Option<JobRow>, StoreError> {

@@ -8,7 +8,7 @@ use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::new_id::new_id;
 use crate::rows::key_row;
-use crate::sql::{Database, statement};
+use crate::sql::{Database, statement, transact};
 use crate::team::{KeyFingerprint, KeyRow, Keys, Principal, RevokeOutcome};
 use crate::value::params;
 
@@ -21,22 +21,19 @@ impl<D: Database> Keys for D {
         now: Timestamp,
     ) -> Result<KeyId, StoreError> {
         let (name, key) = (name.to_owned(), key.into());
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let row = statement!(
-                    "INSERT INTO harvestman.api_key (id, team_id, name, hash, created_at, hint)
-                     VALUES ($1, $2, $3, $4, $5, $6)
-                     ON CONFLICT (hash) DO UPDATE
-                        SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
-                     RETURNING id",
-                )
-                .bind_all(params![new_id(), team, name, key.hash.to_vec(), now, key.hint])
-                .fetch_one(transaction)
-                .await?;
-                row.id("id").map(KeyId)
-            })
+        transact!(self, now, |transaction, now| {
+            let row = statement!(
+                "INSERT INTO harvestman.api_key (id, team_id, name, hash, created_at, hint)
+                 VALUES ($1, $2, $3, $4, $5, $6)
+                 ON CONFLICT (hash) DO UPDATE
+                    SET team_id = excluded.team_id, name = excluded.name, hint = excluded.hint
+                 RETURNING id",
+            )
+            .bind_all(params![new_id(), team, name, key.hash.to_vec(), now, key.hint])
+            .fetch_one(transaction)
+            .await?;
+            row.id("id").map(KeyId)
         })
-        .await
     }
 
     async fn principal(&self, key_hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
@@ -83,40 +80,37 @@ impl<D: Database> Keys for D {
         key: KeyId,
         now: Timestamp,
     ) -> Result<RevokeOutcome, StoreError> {
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                // Locks the row of the team, so that revoking two keys at once cannot revoke the last one.
-                let row = statement!(
-                    "SELECT team.id FROM harvestman.team JOIN harvestman.api_key ON team_id = team.id
-                     WHERE api_key.id = $1 AND ($2 IS NULL OR team_id = $2) FOR NO KEY UPDATE OF team",
-                )
-                .bind_all(params![key, team])
-                .fetch_optional(transaction)
+        transact!(self, now, |transaction, now| {
+            // Locks the row of the team, so that revoking two keys at once cannot revoke the last one.
+            let row = statement!(
+                "SELECT team.id FROM harvestman.team JOIN harvestman.api_key ON team_id = team.id
+                 WHERE api_key.id = $1 AND ($2 IS NULL OR team_id = $2) FOR NO KEY UPDATE OF team",
+            )
+            .bind_all(params![key, team])
+            .fetch_optional(transaction)
+            .await?;
+            let Some(row) = row else {
+                return Ok(RevokeOutcome::NotFound);
+            };
+            let keys = statement!(
+                "SELECT count(*) FILTER (WHERE id = $2) AS this, count(*) AS keys FROM harvestman.api_key
+                 WHERE team_id = $1 AND revoked_at IS NULL",
+            )
+            .bind_all(params![row.id("id")?, key])
+            .fetch_one(transaction)
+            .await?;
+            if keys.count("this")? == 0 {
+                return Ok(RevokeOutcome::NotFound);
+            }
+            if keys.count("keys")? == 1 && team.is_some() {
+                return Ok(RevokeOutcome::LastKey);
+            }
+            statement!("UPDATE harvestman.api_key SET revoked_at = $2 WHERE id = $1")
+                .bind_all(params![key, now])
+                .execute(transaction)
                 .await?;
-                let Some(row) = row else {
-                    return Ok(RevokeOutcome::NotFound);
-                };
-                let keys = statement!(
-                    "SELECT count(*) FILTER (WHERE id = $2) AS this, count(*) AS keys FROM harvestman.api_key
-                     WHERE team_id = $1 AND revoked_at IS NULL",
-                )
-                .bind_all(params![row.id("id")?, key])
-                .fetch_one(transaction)
-                .await?;
-                if keys.count("this")? == 0 {
-                    return Ok(RevokeOutcome::NotFound);
-                }
-                if keys.count("keys")? == 1 && team.is_some() {
-                    return Ok(RevokeOutcome::LastKey);
-                }
-                statement!("UPDATE harvestman.api_key SET revoked_at = $2 WHERE id = $1")
-                    .bind_all(params![key, now])
-                    .execute(transaction)
-                    .await?;
-                Ok(RevokeOutcome::Revoked)
-            })
+            Ok(RevokeOutcome::Revoked)
         })
-        .await
     }
 }
 

@@ -9,7 +9,7 @@ use crate::job::JobStatus;
 use crate::lease::{DAMAGED_JOB, Lease, LeasedShards};
 use crate::rows::{parse_kind, readable_job};
 use crate::sql::jobs::end_early;
-use crate::sql::{Connection, Database, Transaction, statement};
+use crate::sql::{Connection, Database, Transaction, statement, transact};
 use crate::value::params;
 
 impl<D: Database> LeasedShards for D {
@@ -26,10 +26,9 @@ impl<D: Database> LeasedShards for D {
 
     async fn fail_damaged(&self, lease: &Lease, now: Timestamp) -> Result<bool, StoreError> {
         let owner = Owner::of(lease);
-        self.transact(now, move |transaction, now| {
-            Box::pin(fail(transaction, owner, now))
+        transact!(self, now, |transaction, now| {
+            fail(transaction, owner, now).await
         })
-        .await
     }
 }
 

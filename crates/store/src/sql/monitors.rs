@@ -11,35 +11,32 @@ use crate::limits;
 use crate::monitor::{DueMonitor, MonitorRow, MonitorUpdate, Monitors, NewMonitor};
 use crate::rows::{due_monitor, fetching_jobs, monitor_row};
 use crate::sql::jobs::mark_cancelled;
-use crate::sql::{Connection, Database, delete_rows, statement};
+use crate::sql::{Connection, Database, delete_rows, statement, transact};
 use crate::value::params;
 
 impl<D: Database> Monitors for D {
     async fn create_monitor(&self, monitor: &NewMonitor, limit: u64) -> Result<bool, StoreError> {
         let monitor = monitor.clone();
-        self.transact(monitor.created_at, move |transaction, _| {
-            Box::pin(async move {
-                // While the monitors of the team are counted, none can be added.
-                statement!("SELECT 1 FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
-                    .bind(monitor.team)
-                    .lock(transaction)
-                    .await?;
-                let created = statement!(
-                    "INSERT INTO harvestman.monitor (id, team_id, key_id, status, request, base, next_run_at,
-                        scheduled_at, created_at, updated_at)
-                     SELECT $1, $2, $3, 'active', $4, $5, $6, harvestman.clock($7), $7, $7 WHERE (SELECT count(*)
-                        FROM harvestman.monitor WHERE team_id = $2 AND status <> 'deleted') < $8",
-                )
-                .bind_all(params![
-                    monitor.id, monitor.team, monitor.key, monitor.request, monitor.base,
-                    monitor.next_run_at, monitor.created_at, limit,
-                ])
-                .execute(transaction)
+        transact!(self, monitor.created_at, |transaction, _| {
+            // While the monitors of the team are counted, none can be added.
+            statement!("SELECT 1 FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
+                .bind(monitor.team)
+                .lock(transaction)
                 .await?;
-                Ok(created == 1)
-            })
+            let created = statement!(
+                "INSERT INTO harvestman.monitor (id, team_id, key_id, status, request, base, next_run_at,
+                    scheduled_at, created_at, updated_at)
+                 SELECT $1, $2, $3, 'active', $4, $5, $6, harvestman.clock($7), $7, $7 WHERE (SELECT count(*)
+                    FROM harvestman.monitor WHERE team_id = $2 AND status <> 'deleted') < $8",
+            )
+            .bind_all(params![
+                monitor.id, monitor.team, monitor.key, monitor.request, monitor.base, monitor.next_run_at,
+                monitor.created_at, limit,
+            ])
+            .execute(transaction)
+            .await?;
+            Ok(created == 1)
         })
-        .await
     }
 
     async fn monitors(
@@ -72,28 +69,25 @@ impl<D: Database> Monitors for D {
         id: MonitorId,
         update: MonitorUpdate,
     ) -> Result<bool, StoreError> {
-        self.transact(update.now, move |transaction, _| {
-            Box::pin(async move {
-                let changed = statement!(
-                    "UPDATE harvestman.monitor SET request = $4, next_run_at = $5,
-                        scheduled_at = CASE WHEN next_run_at = $5 THEN scheduled_at ELSE harvestman.clock($6) END,
-                        updated_at = greatest($6, updated_at + 1),
-                        status = CASE WHEN $5 IS NULL THEN 'paused' ELSE 'active' END
-                     WHERE id = $1 AND team_id = $2 AND updated_at = $3 AND status <> 'deleted'",
-                )
-                .bind_all(params![
-                    id, team, update.seen, update.request, update.next_run_at, update.now,
-                ])
-                .execute(transaction)
-                .await?;
-                if changed == 0 {
-                    return Ok(false);
-                }
-                forget_targets(transaction, id, update.changed_targets).await?;
-                Ok(true)
-            })
+        transact!(self, update.now, |transaction, _| {
+            let changed = statement!(
+                "UPDATE harvestman.monitor SET request = $4, next_run_at = $5,
+                    scheduled_at = CASE WHEN next_run_at = $5 THEN scheduled_at ELSE harvestman.clock($6) END,
+                    updated_at = greatest($6, updated_at + 1),
+                    status = CASE WHEN $5 IS NULL THEN 'paused' ELSE 'active' END
+                 WHERE id = $1 AND team_id = $2 AND updated_at = $3 AND status <> 'deleted'",
+            )
+            .bind_all(params![
+                id, team, update.seen, update.request, update.next_run_at, update.now,
+            ])
+            .execute(transaction)
+            .await?;
+            if changed == 0 {
+                return Ok(false);
+            }
+            forget_targets(transaction, id, update.changed_targets).await?;
+            Ok(true)
         })
-        .await
     }
 
     async fn delete_monitor(
@@ -102,39 +96,36 @@ impl<D: Database> Monitors for D {
         id: MonitorId,
         now: Timestamp,
     ) -> Result<Option<Vec<JobId>>, StoreError> {
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let deleted = statement!(
-                    "UPDATE harvestman.monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
-                        updated_at = greatest($3, updated_at + 1)
-                     WHERE id = $1 AND team_id = $2 AND status <> 'deleted'",
-                )
-                .bind_all(params![id, team, now])
-                .execute(transaction)
-                .await?;
-                if deleted == 0 {
-                    return Ok(None);
-                }
-                let cancelled = cancel_check_jobs(transaction, id, now).await?;
-                for change in [
+        transact!(self, now, |transaction, now| {
+            let deleted = statement!(
+                "UPDATE harvestman.monitor SET status = 'deleted', next_run_at = NULL, check_id = NULL,
+                    updated_at = greatest($3, updated_at + 1)
+                 WHERE id = $1 AND team_id = $2 AND status <> 'deleted'",
+            )
+            .bind_all(params![id, team, now])
+            .execute(transaction)
+            .await?;
+            if deleted == 0 {
+                return Ok(None);
+            }
+            let cancelled = cancel_check_jobs(transaction, id, now).await?;
+            for change in [
                     statement!(
                         "UPDATE harvestman.job
-                         SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
-                            completed_at = coalesce(completed_at, $2), expires_at = $2
-                         WHERE id IN (SELECT id FROM harvestman.monitor_check WHERE monitor_id = $1)"
+                     SET status = CASE status WHEN 'scraping' THEN 'cancelled' ELSE status END,
+                        completed_at = coalesce(completed_at, $2), expires_at = $2
+                     WHERE id IN (SELECT id FROM harvestman.monitor_check WHERE monitor_id = $1)"
                     ),
                     statement!(
                         "UPDATE harvestman.monitor_check SET status = 'failed', error = 'the monitor was deleted',
-                            finished_at = $2, updated_at = $2, lease_until = NULL, epoch = epoch + 1
-                         WHERE monitor_id = $1 AND lease_until IS NOT NULL"
+                        finished_at = $2, updated_at = $2, lease_until = NULL, epoch = epoch + 1
+                     WHERE monitor_id = $1 AND lease_until IS NOT NULL"
                     ),
                 ] {
                     change.bind_all(params![id, now]).run(transaction).await?;
                 }
-                Ok(Some(cancelled))
-            })
+            Ok(Some(cancelled))
         })
-        .await
     }
 
     async fn due_monitors(&self, now: Timestamp, limit: u64) -> Result<Vec<DueMonitor>, StoreError> {

@@ -14,7 +14,7 @@ use crate::rows::{
     attempt, delivery, due_event, job_error, leased_receiver, subject_of_job, subject_of_page,
 };
 use crate::sql::zero_retention::delete_delivered_document;
-use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, statement};
+use crate::sql::{Connection, Database, Snapshot, Statement, Transaction, statement, transact};
 use crate::value::params;
 
 impl<D: Database> Outbox for D {
@@ -38,43 +38,38 @@ impl<D: Database> Outbox for D {
         let node = self.node();
         let except: Vec<_> = except.iter().map(|team| team.0).collect();
         // Fairness: the receiver that has waited longest since its last turn comes first, however many events it has.
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                statement!(
-                    "UPDATE harvestman.receiver SET lease_until = $2, node = $5
-                     FROM (SELECT job_id AS id, team_id
-                        FROM harvestman.receiver JOIN harvestman.job ON job.id = job_id
-                        WHERE due_at <= $1 AND lease_until <= $1 AND team_id <> ALL ($4)
-                        ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE OF receiver SKIP LOCKED) AS due
-                     WHERE job_id = due.id RETURNING job_id, team_id",
-                    sqlite: "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
-                        SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
-                        WHERE due_at <= ?1 AND lease_until <= ?1
-                            AND hex(team_id) NOT IN (SELECT value FROM json_each(?4))
-                        ORDER BY lease_until, due_at LIMIT ?3)
-                     RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
-                )
-                .bind_all(params![now, now.0.saturating_add(lease_ms), limit, except, node])
-                .read_all(transaction, leased_receiver).await
-            })
+        transact!(self, now, |transaction, now| {
+            statement!(
+                "UPDATE harvestman.receiver SET lease_until = $2, node = $5
+                 FROM (SELECT job_id AS id, team_id
+                    FROM harvestman.receiver JOIN harvestman.job ON job.id = job_id
+                    WHERE due_at <= $1 AND lease_until <= $1 AND team_id <> ALL ($4)
+                    ORDER BY lease_until, due_at LIMIT $3 FOR NO KEY UPDATE OF receiver SKIP LOCKED) AS due
+                 WHERE job_id = due.id RETURNING job_id, team_id",
+                sqlite: "UPDATE receiver SET lease_until = ?2 WHERE job_id IN (
+                    SELECT job_id FROM receiver CROSS JOIN job ON job.id = job_id
+                    WHERE due_at <= ?1 AND lease_until <= ?1
+                        AND hex(team_id) NOT IN (SELECT value FROM json_each(?4))
+                    ORDER BY lease_until, due_at LIMIT ?3)
+                 RETURNING job_id, (SELECT team_id FROM job WHERE id = job_id) AS team_id",
+            )
+            .bind_all(params![now, now.0.saturating_add(lease_ms), limit, except, node])
+            .read_all(transaction, leased_receiver)
+            .await
         })
-        .await
     }
 
     async fn release_receiver(&self, job: JobId, now: Timestamp) -> Result<(), StoreError> {
         let node = self.node();
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                statement!(
+        transact!(self, now, |transaction, now| {
+            statement!(
                     "UPDATE harvestman.receiver SET lease_until = $2, node = NULL WHERE job_id = $1 AND node = $3",
                     sqlite: "UPDATE receiver SET lease_until = ?2 WHERE job_id = ?1",
                 )
                 .bind_all(params![job, now, node])
                 .run(transaction)
                 .await
-            })
         })
-        .await
     }
 
     async fn finish_attempt(
@@ -87,25 +82,24 @@ impl<D: Database> Outbox for D {
         let (job, event_no, attempts, node) = (event.job, event.event_no, event.attempts, self.node());
         let attempt = attempt.clone();
         // Times that the caller computed are moved by the difference between its clock and the database's.
-        self.transact(attempt.at, move |transaction, now| {
-            Box::pin(async move {
-                let here = |at: Timestamp| (now.0 + at.0).saturating_sub(attempt.at.0);
-                let (state, next) = end.state();
-                let next = next.map(here);
-                let noted = statement!(
-                    "UPDATE harvestman.outbox SET state = $4, attempts = attempts + 1,
-                        next_attempt_at = coalesce($5, next_attempt_at)
-                     WHERE job_id = $1 AND event_no = $2 AND attempts = $3 AND state = 'pending'",
-                )
-                .bind_all(params![job, event_no, attempts, state.as_str(), next])
-                .execute(transaction)
-                .await?;
-                if noted == 0 {
-                    return Ok(false);
-                }
-                statement!(
+        transact!(self, attempt.at, |transaction, now| {
+            let here = |at: Timestamp| (now.0 + at.0).saturating_sub(attempt.at.0);
+            let (state, next) = end.state();
+            let next = next.map(here);
+            let noted = statement!(
+                "UPDATE harvestman.outbox SET state = $4, attempts = attempts + 1,
+                    next_attempt_at = coalesce($5, next_attempt_at)
+                 WHERE job_id = $1 AND event_no = $2 AND attempts = $3 AND state = 'pending'",
+            )
+            .bind_all(params![job, event_no, attempts, state.as_str(), next])
+            .execute(transaction)
+            .await?;
+            if noted == 0 {
+                return Ok(false);
+            }
+            statement!(
                     "INSERT INTO harvestman.delivery (job_id, event_no, attempt, at, duration_ms, status_code, error)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)",
                 )
                 .bind_all(params![
                     job,
@@ -118,30 +112,28 @@ impl<D: Database> Outbox for D {
                 ])
                 .execute(transaction)
                 .await?;
-                // Waits for a transaction that adds an event, so that the next statement sees the event.
-                statement!("SELECT 1 FROM harvestman.receiver WHERE job_id = $1 FOR NO KEY UPDATE")
-                    .bind(job)
-                    .lock(transaction)
-                    .await?;
-                statement!(
+            // Waits for a transaction that adds an event, so that the next statement sees the event.
+            statement!("SELECT 1 FROM harvestman.receiver WHERE job_id = $1 FOR NO KEY UPDATE")
+                .bind(job)
+                .lock(transaction)
+                .await?;
+            statement!(
                     "UPDATE harvestman.receiver
-                     SET lease_until = CASE node WHEN $3 THEN $2 ELSE lease_until END, due_at = (
-                        SELECT min(next_attempt_at) FROM harvestman.outbox WHERE job_id = $1 AND state = 'pending')
-                     WHERE job_id = $1",
+                 SET lease_until = CASE node WHEN $3 THEN $2 ELSE lease_until END, due_at = (
+                    SELECT min(next_attempt_at) FROM harvestman.outbox WHERE job_id = $1 AND state = 'pending')
+                 WHERE job_id = $1",
                     sqlite: "UPDATE receiver SET lease_until = ?2, due_at = (
-                        SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
-                     WHERE job_id = ?1",
+                    SELECT min(next_attempt_at) FROM outbox WHERE job_id = ?1 AND state = 'pending')
+                 WHERE job_id = ?1",
                 )
                 .bind_all(params![job, here(lease_until), node])
                 .execute(transaction)
                 .await?;
-                if state == DeliveryState::Delivered {
-                    delete_delivered_document(transaction, job, event_no).await?;
-                }
-                Ok(true)
-            })
+            if state == DeliveryState::Delivered {
+                delete_delivered_document(transaction, job, event_no).await?;
+            }
+            Ok(true)
         })
-        .await
     }
 
     async fn next_event_at(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
@@ -186,23 +178,20 @@ impl<D: Database> Outbox for D {
         event: WebhookId,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let found = statement!(
-                    "UPDATE harvestman.outbox SET state = 'pending', next_attempt_at = $4
-                     WHERE job_id = (SELECT id FROM harvestman.job WHERE id = $1 AND team_id = $2)
-                        AND webhook_id = $3",
-                )
-                .bind_all(params![job, team, event, now])
-                .execute(transaction)
-                .await?;
-                if found > 0 {
-                    make_due(job, now.0).execute(transaction).await?;
-                }
-                Ok(found > 0)
-            })
+        transact!(self, now, |transaction, now| {
+            let found = statement!(
+                "UPDATE harvestman.outbox SET state = 'pending', next_attempt_at = $4
+                 WHERE job_id = (SELECT id FROM harvestman.job WHERE id = $1 AND team_id = $2)
+                    AND webhook_id = $3",
+            )
+            .bind_all(params![job, team, event, now])
+            .execute(transaction)
+            .await?;
+            if found > 0 {
+                make_due(job, now.0).execute(transaction).await?;
+            }
+            Ok(found > 0)
         })
-        .await
     }
 
     async fn delivery_log(

@@ -18,7 +18,7 @@ use crate::rows::{decompress_texts, run_row};
 use crate::run::{AgentOutcome, RunEnd, RunRow, RunStep, Runs, ThreadPlace};
 use crate::sql::jobs::{insert_running_job, stop_shards};
 use crate::sql::leases::owned_job;
-use crate::sql::{Connection, Database, Snapshot, Transaction, statement};
+use crate::sql::{Connection, Database, Snapshot, Transaction, statement, transact};
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -45,34 +45,31 @@ impl<D: Database> Runs for D {
     ) -> Result<AgentOutcome, StoreError> {
         let job = job.clone();
         let request = IdempotentRequest::of(&job, idempotency);
-        self.transact(job.created_at, move |transaction, now| {
-            Box::pin(async move {
-                let place = match thread {
-                    Some(thread) => next_place(transaction, &job, thread, now).await?.map(Some),
-                    None => Ok(ThreadPlace::first(&job)),
-                };
-                // An earlier request with the key may have started the run of the thread that is in progress.
-                let place = match place {
-                    Ok(place) => place,
-                    Err(refusal) => {
-                        let earlier = request.find(transaction, now).await?;
-                        return Ok(earlier.map_or(refusal, AgentOutcome::Job));
-                    }
-                };
-                if let Some(earlier) = request.store_or_find(transaction, now).await? {
-                    return Ok(AgentOutcome::Job(earlier));
+        transact!(self, job.created_at, |transaction, now| {
+            let place = match thread {
+                Some(thread) => next_place(transaction, &job, thread, now).await?.map(Some),
+                None => Ok(ThreadPlace::first(&job)),
+            };
+            // An earlier request with the key may have started the run of the thread that is in progress.
+            let place = match place {
+                Ok(place) => place,
+                Err(refusal) => {
+                    let earlier = request.find(transaction, now).await?;
+                    return Ok(earlier.map_or(refusal, AgentOutcome::Job));
                 }
-                insert_running_job(transaction, &job, now).await?;
-                if let Some(place) = place {
-                    statement!("UPDATE harvestman.job SET thread_id = $2, thread_turn = $3 WHERE id = $1")
-                        .bind_all(params![job.id, place.thread, place.turn])
-                        .execute(transaction)
-                        .await?;
-                }
-                Ok(AgentOutcome::CREATED)
-            })
+            };
+            if let Some(earlier) = request.store_or_find(transaction, now).await? {
+                return Ok(AgentOutcome::Job(earlier));
+            }
+            insert_running_job(transaction, &job, now).await?;
+            if let Some(place) = place {
+                statement!("UPDATE harvestman.job SET thread_id = $2, thread_turn = $3 WHERE id = $1")
+                    .bind_all(params![job.id, place.thread, place.turn])
+                    .execute(transaction)
+                    .await?;
+            }
+            Ok(AgentOutcome::CREATED)
         })
-        .await
     }
 
     async fn finish_run(&self, lease: &Lease, end: RunEnd, now: Timestamp) -> Result<bool, StoreError> {
@@ -80,46 +77,43 @@ impl<D: Database> Runs for D {
         let document = body.map(PreparedDocument::of_text);
         let account = Account::of_lease(lease);
         let owner = Owner::of(lease);
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let Some(mut log) = owned_log(transaction, owner).await? else {
-                    return Ok(false);
-                };
-                let (status, done, event) = end.outcome();
-                statement!(
-                    "UPDATE harvestman.job SET status = $2, admitted = 1, completed = $3, failed = 1 - $3,
-                        credits = $4, error = $5, completed_at = $6, expires_at = $6 + retention_ms,
-                        partial_result = CASE WHEN $7 THEN NULL ELSE partial_result END
-                     WHERE id = $1",
-                )
-                .bind_all(params![
-                    account.job,
-                    status.as_str(),
-                    done,
-                    end.credits,
-                    end.error,
-                    now,
-                    end.result.is_some(),
-                ])
-                .execute(transaction)
+        transact!(self, now, |transaction, now| {
+            let Some(mut log) = owned_log(transaction, owner).await? else {
+                return Ok(false);
+            };
+            let (status, done, event) = end.outcome();
+            statement!(
+                "UPDATE harvestman.job SET status = $2, admitted = 1, completed = $3, failed = 1 - $3,
+                    credits = $4, error = $5, completed_at = $6, expires_at = $6 + retention_ms,
+                    partial_result = CASE WHEN $7 THEN NULL ELSE partial_result END
+                 WHERE id = $1",
+            )
+            .bind_all(params![
+                account.job,
+                status.as_str(),
+                done,
+                end.credits,
+                end.error,
+                now,
+                end.result.is_some(),
+            ])
+            .execute(transaction)
+            .await?;
+            stop_shards(transaction, account.job).await?;
+            let page = NewPage {
+                seq: RESULT,
+                key: None,
+                document,
+                credits: end.credits,
+            };
+            transaction.store_pages(&account, vec![page], now).await?;
+            log.add(account.kind, event, end.event_data, now);
+            transaction.save_events(account.job, &log).await?;
+            transaction
+                .add_to_sums(&account, UsageChange::credits(end.credits), now)
                 .await?;
-                stop_shards(transaction, account.job).await?;
-                let page = NewPage {
-                    seq: RESULT,
-                    key: None,
-                    document,
-                    credits: end.credits,
-                };
-                transaction.store_pages(&account, vec![page], now).await?;
-                log.add(account.kind, event, end.event_data, now);
-                transaction.save_events(account.job, &log).await?;
-                transaction
-                    .add_to_sums(&account, UsageChange::credits(end.credits), now)
-                    .await?;
-                Ok(true)
-            })
+            Ok(true)
         })
-        .await
     }
 
     async fn add_run_step(&self, lease: &Lease, step: RunStep, now: Timestamp) -> Result<bool, StoreError> {
@@ -130,35 +124,32 @@ impl<D: Database> Runs for D {
             action,
         } = step;
         let events = prepare_events(events).await?;
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let Some(mut log) = owned_log(transaction, owner).await? else {
-                    return Ok(false);
-                };
-                for event in events {
-                    let (size, snapshot) = event.snapshot.unzip();
-                    statement!(
-                        "INSERT INTO harvestman.run_event (job_id, no, event, size_bytes, zstd)
-                         VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
-                    )
-                    .bind_all(params![job, event.number, event.event, size, snapshot])
+        transact!(self, now, |transaction, now| {
+            let Some(mut log) = owned_log(transaction, owner).await? else {
+                return Ok(false);
+            };
+            for event in events {
+                let (size, snapshot) = event.snapshot.unzip();
+                statement!(
+                    "INSERT INTO harvestman.run_event (job_id, no, event, size_bytes, zstd)
+                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+                )
+                .bind_all(params![job, event.number, event.event, size, snapshot])
+                .execute(transaction)
+                .await?;
+            }
+            if let Some(result) = result {
+                statement!("UPDATE harvestman.job SET partial_result = $2 WHERE id = $1")
+                    .bind_all(params![job, result])
                     .execute(transaction)
                     .await?;
-                }
-                if let Some(result) = result {
-                    statement!("UPDATE harvestman.job SET partial_result = $2 WHERE id = $1")
-                        .bind_all(params![job, result])
-                        .execute(transaction)
-                        .await?;
-                }
-                if action.is_some() {
-                    log.add(kind, Event::Action, action, now);
-                    transaction.save_events(job, &log).await?;
-                }
-                Ok(true)
-            })
+            }
+            if action.is_some() {
+                log.add(kind, Event::Action, action, now);
+                transaction.save_events(job, &log).await?;
+            }
+            Ok(true)
         })
-        .await
     }
 
     async fn run_events(&self, job: JobId) -> Result<Vec<String>, StoreError> {

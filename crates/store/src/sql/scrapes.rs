@@ -16,18 +16,17 @@ use crate::rows::{decompress_texts, failed_page, origin, origin_of_page, result_
 use crate::scrape::{OriginState, ScrapeOrigin, ScrapeResult, Scrapes, StoredScrape};
 use crate::sql::activity::insert_activity;
 use crate::sql::jobs::insert_job;
-use crate::sql::{Connection, Database, Transaction, statement};
+use crate::sql::{Connection, Database, Transaction, statement, transact};
 use crate::usage::UsageChange;
 use crate::value::params;
 
 impl<D: Database> Scrapes for D {
     async fn begin_scrape(&self, job: &NewJob, node_now: Timestamp) -> Result<(), StoreError> {
         let (job, node) = (scrape_job(job), self.node());
-        self.transact(node_now, move |transaction, now| {
+        transact!(self, node_now, |transaction, now| {
             let job = job.by_database_clock(node_now, now);
-            Box::pin(async move { begin(transaction, &job, node).await })
+            begin(transaction, &job, node).await
         })
-        .await
     }
 
     async fn finish_scrape(
@@ -37,10 +36,9 @@ impl<D: Database> Scrapes for D {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let end = ScrapeEnd::prepare(result).await?;
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move { finish(transaction, job, end, now).await })
+        transact!(self, now, |transaction, now| {
+            finish(transaction, job, end, now).await
         })
-        .await
     }
 
     async fn record_scrape(
@@ -51,11 +49,10 @@ impl<D: Database> Scrapes for D {
     ) -> Result<(), StoreError> {
         let (job, node) = (scrape_job(job), self.node());
         let end = ScrapeEnd::prepare(result).await?;
-        self.transact(node_now, move |transaction, now| {
+        transact!(self, node_now, |transaction, now| {
             let job = job.by_database_clock(node_now, now);
-            Box::pin(transaction.record_scrape(job, end, node, now))
+            transaction.record_scrape(job, end, node, now).await
         })
-        .await
     }
 
     async fn scrape(

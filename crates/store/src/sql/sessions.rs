@@ -11,22 +11,21 @@ use crate::rows::session_row;
 use crate::session::{NewSession, SessionRow, Sessions};
 use crate::sql::activity::insert_activity;
 use crate::sql::session_files::keep_as_long_as_session;
-use crate::sql::{Connection, Database, Transaction, statement};
+use crate::sql::{Connection, Database, Transaction, statement, transact};
 use crate::value::params;
 
 impl<D: Database> Sessions for D {
     async fn begin_session(&self, session: &NewSession) -> Result<(), StoreError> {
         let (session, node) = (session.clone(), self.node());
-        self.transact(session.call.created_at, move |transaction, _| {
-            Box::pin(async move {
-                let call = &session.call;
-                statement!(
+        transact!(self, session.call.created_at, |transaction, _| {
+            let call = &session.call;
+            statement!(
                     "INSERT INTO harvestman.session (id, team_id, key_id, kind, scrape_id, stream_web_view,
-                        created_at, last_activity_at, expires_at, node)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)",
+                    created_at, last_activity_at, expires_at, node)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, $9)",
                     sqlite: "INSERT INTO session (id, team_id, key_id, kind, scrape_id, stream_web_view, created_at,
-                        last_activity_at, expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
+                    last_activity_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8)",
                 )
                 .bind_all(params![
                     call.id,
@@ -41,10 +40,8 @@ impl<D: Database> Sessions for D {
                 ])
                 .execute(transaction)
                 .await?;
-                insert_activity(transaction, call, None).await
-            })
+            insert_activity(transaction, call, None).await
         })
-        .await
     }
 
     async fn touch_sessions(&self, uses: &[(SessionId, Timestamp)]) -> Result<(), StoreError> {
@@ -62,35 +59,29 @@ sqlite: "UPDATE session SET last_activity_at = max(last_activity_at, ?2 ->> used
     }
 
     async fn bind_session(&self, id: SessionId, scrape: ScrapeId) -> Result<bool, StoreError> {
-        self.transact(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                let bound = statement!(
-                    "UPDATE harvestman.session SET scrape_id = $2
-                     WHERE id = $1 AND scrape_id IS NULL AND ended_at IS NULL",
-                )
-                .bind_all(params![id, scrape])
-                .execute(transaction)
-                .await?;
-                Ok(bound == 1)
-            })
+        transact!(self, |transaction| {
+            let bound = statement!(
+                "UPDATE harvestman.session SET scrape_id = $2
+                 WHERE id = $1 AND scrape_id IS NULL AND ended_at IS NULL",
+            )
+            .bind_all(params![id, scrape])
+            .execute(transaction)
+            .await?;
+            Ok(bound == 1)
         })
-        .await
     }
 
     async fn extend_session(&self, id: SessionId, expires_at: Timestamp) -> Result<bool, StoreError> {
-        self.transact(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                let extended = statement!(
-                    "UPDATE harvestman.session SET expires_at = $2 WHERE id = $1 AND ended_at IS NULL"
-                )
-                .bind_all(params![id, expires_at])
-                .execute(transaction)
-                .await?;
-                keep_as_long_as_session(transaction, id).await?;
-                Ok(extended == 1)
-            })
+        transact!(self, |transaction| {
+            let extended = statement!(
+                "UPDATE harvestman.session SET expires_at = $2 WHERE id = $1 AND ended_at IS NULL"
+            )
+            .bind_all(params![id, expires_at])
+            .execute(transaction)
+            .await?;
+            keep_as_long_as_session(transaction, id).await?;
+            Ok(extended == 1)
         })
-        .await
     }
 
     async fn end_session(
@@ -99,10 +90,9 @@ sqlite: "UPDATE session SET last_activity_at = max(last_activity_at, ?2 ->> used
         last_activity: Timestamp,
         at: Timestamp,
     ) -> Result<Option<SessionRow>, StoreError> {
-        self.transact(at, move |transaction, _| {
-            Box::pin(end(transaction, id, Some((last_activity, at))))
+        transact!(self, at, |transaction, _| {
+            end(transaction, id, Some((last_activity, at))).await
         })
-        .await
     }
 
     async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, StoreError> {

@@ -1,37 +1,33 @@
 //! Teams, their plans and their webhook secrets.
 
 use harvestman_core::ids::TeamId;
-use harvestman_core::time::Timestamp;
 
 use crate::clock::clock;
 use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::new_id::new_id;
 use crate::rows::team_row;
-use crate::sql::{Database, statement};
+use crate::sql::{Database, statement, transact};
 use crate::team::{TeamRow, Teams};
 use crate::value::params;
 
 impl<D: Database> Teams for D {
     async fn ensure_team(&self, name: &str) -> Result<TeamId, StoreError> {
         let name = name.to_owned();
-        self.transact(clock(), move |transaction, now| {
-            Box::pin(async move {
-                statement!(
-                    "INSERT INTO harvestman.team (id, name, created_at) VALUES ($1, $2, $3)
-                     ON CONFLICT (name) DO NOTHING",
-                )
-                .bind_all(params![new_id(), name.clone(), now])
-                .execute(transaction)
+        transact!(self, clock(), |transaction, now| {
+            statement!(
+                "INSERT INTO harvestman.team (id, name, created_at) VALUES ($1, $2, $3)
+                 ON CONFLICT (name) DO NOTHING",
+            )
+            .bind_all(params![new_id(), name.clone(), now])
+            .execute(transaction)
+            .await?;
+            let row = statement!("SELECT id FROM harvestman.team WHERE name = $1")
+                .bind(name)
+                .fetch_one(transaction)
                 .await?;
-                let row = statement!("SELECT id FROM harvestman.team WHERE name = $1")
-                    .bind(name)
-                    .fetch_one(transaction)
-                    .await?;
-                row.id("id").map(TeamId)
-            })
+            row.id("id").map(TeamId)
         })
-        .await
     }
 
     async fn teams(&self) -> Result<Vec<TeamRow>, StoreError> {
@@ -46,16 +42,13 @@ impl<D: Database> Teams for D {
 
     async fn set_plan(&self, name: &str, plan: Option<&str>) -> Result<Option<TeamId>, StoreError> {
         let (name, plan) = (name.to_owned(), plan.map(str::to_owned));
-        self.transact(Timestamp(0), move |transaction, _| {
-            Box::pin(async move {
-                let row = statement!("UPDATE harvestman.team SET plan = $2 WHERE name = $1 RETURNING id")
-                    .bind_all(params![name, plan])
-                    .fetch_optional(transaction)
-                    .await?;
-                row.map(|row| row.id("id").map(TeamId)).transpose()
-            })
+        transact!(self, |transaction| {
+            let row = statement!("UPDATE harvestman.team SET plan = $2 WHERE name = $1 RETURNING id")
+                .bind_all(params![name, plan])
+                .fetch_optional(transaction)
+                .await?;
+            row.map(|row| row.id("id").map(TeamId)).transpose()
         })
-        .await
     }
 
     async fn webhook_secret(&self, team: TeamId) -> Result<Option<String>, StoreError> {

@@ -8,7 +8,7 @@ use crate::columns::Columns;
 use crate::error::StoreError;
 use crate::limits;
 use crate::rows::upload_state;
-use crate::sql::{Connection, Database, statement};
+use crate::sql::{Connection, Database, statement, transact};
 use crate::upload::{NewUpload, StoredUpload, UploadState, UploadUse, Uploads};
 use crate::value::params;
 
@@ -21,34 +21,31 @@ impl<D: Database> Uploads for D {
     ) -> Result<bool, StoreError> {
         let new = upload.clone();
         let lifetime_ms = new.expires_at.millis_since(now);
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                // Serializes the reservations of the team, so that the count holds.
-                statement!("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
-                    .bind(new.team)
-                    .lock(transaction)
-                    .await?;
-                let reserved = statement!(
-                    "INSERT INTO harvestman.upload (id, token, team_id, name, content_type, expires_at)
-                     SELECT $1, $2, $3, $4, $5, $6
-                     WHERE (SELECT count(*) FROM harvestman.upload WHERE team_id = $3 AND expires_at > $7) < $8",
-                )
-                .bind_all(params![
-                    new.id,
-                    new.token,
-                    new.team,
-                    new.name,
-                    new.content_type,
-                    now.0.saturating_add(lifetime_ms),
-                    now,
-                    most,
-                ])
-                .execute(transaction)
+        transact!(self, now, |transaction, now| {
+            // Serializes the reservations of the team, so that the count holds.
+            statement!("SELECT id FROM harvestman.team WHERE id = $1 FOR NO KEY UPDATE")
+                .bind(new.team)
+                .lock(transaction)
                 .await?;
-                Ok(reserved == 1)
-            })
+            let reserved = statement!(
+                "INSERT INTO harvestman.upload (id, token, team_id, name, content_type, expires_at)
+                 SELECT $1, $2, $3, $4, $5, $6
+                 WHERE (SELECT count(*) FROM harvestman.upload WHERE team_id = $3 AND expires_at > $7) < $8",
+            )
+            .bind_all(params![
+                new.id,
+                new.token,
+                new.team,
+                new.name,
+                new.content_type,
+                now.0.saturating_add(lifetime_ms),
+                now,
+                most,
+            ])
+            .execute(transaction)
+            .await?;
+            Ok(reserved == 1)
         })
-        .await
     }
 
     async fn upload_state(&self, token: &str, now: Timestamp) -> Result<Option<UploadState>, StoreError> {
@@ -73,35 +70,32 @@ impl<D: Database> Uploads for D {
     }
 
     async fn use_upload(&self, team: TeamId, id: Uuid, now: Timestamp) -> Result<UploadUse, StoreError> {
-        self.transact(now, move |transaction, now| {
-            Box::pin(async move {
-                let taken = statement!(
-                    "DELETE FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3
-                        AND bytes IS NOT NULL RETURNING name, content_type, bytes",
-                )
-                .bind_all(params![id, team, now])
-                .fetch_optional(transaction)
-                .await?;
-                if let Some(row) = taken {
-                    return Ok(UploadUse::File(StoredUpload {
-                        name: row.text("name")?,
-                        content_type: row.maybe_text("content_type")?,
-                        bytes: row.bytes("bytes")?,
-                    }));
-                }
-                let reserved = statement!(
-                    "SELECT id FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3",
-                )
-                .bind_all(params![id, team, now])
-                .fetch_optional(transaction)
-                .await?;
-                Ok(match reserved {
-                    Some(_) => UploadUse::NotReceived,
-                    None => UploadUse::Unknown,
-                })
+        transact!(self, now, |transaction, now| {
+            let taken = statement!(
+                "DELETE FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3
+                    AND bytes IS NOT NULL RETURNING name, content_type, bytes",
+            )
+            .bind_all(params![id, team, now])
+            .fetch_optional(transaction)
+            .await?;
+            if let Some(row) = taken {
+                return Ok(UploadUse::File(StoredUpload {
+                    name: row.text("name")?,
+                    content_type: row.maybe_text("content_type")?,
+                    bytes: row.bytes("bytes")?,
+                }));
+            }
+            let reserved = statement!(
+                "SELECT id FROM harvestman.upload WHERE id = $1 AND team_id = $2 AND expires_at > $3",
+            )
+            .bind_all(params![id, team, now])
+            .fetch_optional(transaction)
+            .await?;
+            Ok(match reserved {
+                Some(_) => UploadUse::NotReceived,
+                None => UploadUse::Unknown,
             })
         })
-        .await
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::job::{JobStatus, NewJob};
 use crate::rows::{day_usage, month_usage};
 use crate::sql::activity::insert_activity;
-use crate::sql::{Database, Transaction, statement};
+use crate::sql::{Database, Transaction, statement, transact};
 use crate::usage::{DayUsage, MonthUsage, Usage};
 use crate::value::params;
 
@@ -29,17 +29,15 @@ impl<D: Database> Usage for D {
             Err(error) => (0, (JobStatus::Failed, Some(error.message.clone()))),
         };
         let account = Account::of_call(&call);
-        self.transact(node_now, move |transaction, now| {
+        transact!(self, node_now, |transaction, now| {
             let call = call.by_database_clock(node_now, now);
-            Box::pin(async move {
-                insert_activity(transaction, &call, Some(end)).await?;
-                match credits {
-                    0 => Ok(()),
-                    credits => transaction.charge(&account, "call", (0, credits), now).await,
-                }
-            })
+
+            insert_activity(transaction, &call, Some(end)).await?;
+            match credits {
+                0 => Ok(()),
+                credits => transaction.charge(&account, "call", (0, credits), now).await,
+            }
         })
-        .await
     }
 
     async fn ledger_total(&self, team: TeamId) -> Result<u64, StoreError> {

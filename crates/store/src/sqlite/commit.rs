@@ -21,6 +21,7 @@ use crate::error::{CommitError, StoreError};
 use crate::job::JobStatus;
 use crate::lease::{Commits, Lease};
 use crate::sql::jobs::stop_shards;
+use crate::sql::transact;
 use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::prepared::PreparedBatch;
 use crate::sqlite::query::query;
@@ -43,9 +44,9 @@ impl Commits for Sqlite {
         let owner = Owner::of(lease);
         let prepared = PreparedBatch::of(batch).await?;
         let until = now.0.saturating_add(lease_ms);
-        let applied = self
-            .write(move |connection| Box::pin(apply(connection, owner, prepared, now, until)))
-            .await?;
+        let applied = transact!(self, |connection| {
+            apply(connection, owner, prepared, now, until).await
+        })?;
         applied.response(batch.number, self.load_with_state(lease)).await
     }
 }

@@ -14,23 +14,20 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::secret_key::KeyRing;
 use crate::sql::encryption::encrypt;
+use crate::sql::transact;
 use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 
 impl Encryption for Sqlite {
     async fn adopt(&self, keys: Arc<KeyRing>) -> Result<(), StoreError> {
-        let changed = self
-            .write(move |connection| {
-                Box::pin(async move {
-                    let renews = !is_recorded(connection, &keys).await?;
-                    if renews {
-                        encrypt(connection, &keys, &mut Lost::Keep).await?;
-                    }
-                    Ok(renews)
-                })
-            })
-            .await?;
+        let changed = transact!(self, |connection| {
+            let renews = !is_recorded(connection, &keys).await?;
+            if renews {
+                encrypt(connection, &keys, &mut Lost::Keep).await?;
+            }
+            Ok(renews)
+        })?;
         if changed {
             // What was replaced must not stay in the log.
             self.writer.checkpoint.store(true, Ordering::Relaxed);
@@ -39,15 +36,11 @@ impl Encryption for Sqlite {
     }
 
     async fn discard_lost(&self, keys: Arc<KeyRing>, now: Timestamp) -> Result<DiscardedSecrets, StoreError> {
-        let discarded = self
-            .write(move |connection| {
-                Box::pin(async move {
-                    let mut lost = Lost::discard(now);
-                    encrypt(connection, &keys, &mut lost).await?;
-                    Ok(lost.discarded())
-                })
-            })
-            .await?;
+        let discarded = transact!(self, |connection| {
+            let mut lost = Lost::discard(now);
+            encrypt(connection, &keys, &mut lost).await?;
+            Ok(lost.discarded())
+        })?;
         self.writer.checkpoint.store(true, Ordering::Relaxed);
         Ok(discarded)
     }

@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::idempotency::IdempotentRequest;
 use crate::job::{AddPagesOutcome, CreateOutcome, Idempotency, NewJob, NewJobs};
 use crate::sql::jobs::insert_running_job;
+use crate::sql::transact;
 use crate::sqlite::Sqlite;
 use crate::sqlite::commit::{add_to_batch, insert_batch_pages};
 use crate::sqlite::prepared::page_lists;
@@ -22,19 +23,16 @@ impl NewJobs for Sqlite {
         let lists = page_lists(pages).await?;
         let job = job.clone();
         let request = IdempotentRequest::of(&job, idempotency);
-        self.write(move |connection| {
-            Box::pin(async move {
-                if let Some(earlier) = request.store_or_find(connection, job.created_at).await? {
-                    return Ok(earlier);
-                }
-                insert_running_job(connection, &job, job.created_at).await?;
-                if !lists.is_empty() {
-                    insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
-                }
-                Ok(CreateOutcome::Created)
-            })
+        transact!(self, |connection| {
+            if let Some(earlier) = request.store_or_find(connection, job.created_at).await? {
+                return Ok(earlier);
+            }
+            insert_running_job(connection, &job, job.created_at).await?;
+            if !lists.is_empty() {
+                insert_batch_pages(connection, job.id, &lists, job.created_at).await?;
+            }
+            Ok(CreateOutcome::Created)
         })
-        .await
     }
 
     async fn add_pages(
@@ -51,7 +49,8 @@ impl NewJobs for Sqlite {
             job,
             idempotency: idempotency.cloned(),
         };
-        self.write(move |connection| Box::pin(add_to_batch(connection, request, lists, now)))
-            .await
+        transact!(self, |connection| {
+            add_to_batch(connection, request, lists, now).await
+        })
     }
 }

@@ -11,6 +11,7 @@ use crate::error::StoreError;
 use crate::lease::{DueWork, Lease, LeaseRoom, Leases};
 use crate::rows::{due_work, lease};
 use crate::sql::leases::fail;
+use crate::sql::transact;
 use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::{Columns, bad_column};
@@ -74,33 +75,30 @@ impl Leases for Sqlite {
         }
         let node = node.to_owned();
         let until = Timestamp(now.0.saturating_add(lease_ms));
-        self.write(move |connection| {
-            Box::pin(async move {
-                let mut leases = Vec::new();
-                for (team, share) in shares {
-                    let taken = query(LEASE_OF_TEAM)
-                        .bind_all(params![node.clone(), until, now, team, share])
-                        .fetch_all(&mut *connection)
-                        .await?;
-                    for row in taken {
-                        let job = JobId(row.id("job_id")?);
-                        let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
-                        let epoch = row.count("epoch")?;
-                        match lease_of(connection, job, shard, epoch, until).await {
-                            Ok(lease) => leases.push(lease),
-                            Err(StoreError::Unreadable(error)) => {
-                                tracing::error!(job.id = %job, error, "a stored job is damaged");
-                                fail(connection, Owner { job, shard, epoch }, now).await?;
-                            }
-                            Err(error) => return Err(error),
+        transact!(self, |connection| {
+            let mut leases = Vec::new();
+            for (team, share) in shares {
+                let taken = query(LEASE_OF_TEAM)
+                    .bind_all(params![node.clone(), until, now, team, share])
+                    .fetch_all(&mut *connection)
+                    .await?;
+                for row in taken {
+                    let job = JobId(row.id("job_id")?);
+                    let shard = u32::try_from(row.count("no")?).map_err(|_| bad_column("no"))?;
+                    let epoch = row.count("epoch")?;
+                    match lease_of(connection, job, shard, epoch, until).await {
+                        Ok(lease) => leases.push(lease),
+                        Err(StoreError::Unreadable(error)) => {
+                            tracing::error!(job.id = %job, error, "a stored job is damaged");
+                            fail(connection, Owner { job, shard, epoch }, now).await?;
                         }
+                        Err(error) => return Err(error),
                     }
                 }
-                leases.sort_by_key(|lease| (lease.job, lease.shard));
-                Ok(leases)
-            })
+            }
+            leases.sort_by_key(|lease| (lease.job, lease.shard));
+            Ok(leases)
         })
-        .await
     }
 
     async fn release(&self, lease: &Lease) -> Result<(), StoreError> {

@@ -13,6 +13,7 @@ use harvestman_core::search::{Candidate, PageText, Query, Window};
 use crate::cache::{Search, UnindexedPage};
 use crate::error::StoreError;
 use crate::rows::decompress_page;
+use crate::sql::transact;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
 use crate::sqlite::{Sqlite, index};
@@ -98,8 +99,9 @@ impl Search for Sqlite {
     }
 
     async fn index_page(&self, id: i64, team: TeamId, text: PageText) -> Result<(), StoreError> {
-        self.write(move |connection| Box::pin(index::write_lost(connection, id, team, text)))
-            .await
+        transact!(self, |connection| {
+            index::write_lost(connection, id, team, text).await
+        })
     }
 }
 

@@ -9,6 +9,7 @@ use harvestman_core::ids::JobId;
 
 use crate::error::StoreError;
 use crate::page::ZeroRetention;
+use crate::sql::transact;
 use crate::sqlite::Sqlite;
 use crate::sqlite::query::query;
 use crate::value::params;
@@ -29,14 +30,11 @@ macro_rules! documents {
 impl ZeroRetention for Sqlite {
     async fn delete_delivered(&self, job: JobId, skip: u64, upto: u64) -> Result<(), StoreError> {
         let checkpoint = Arc::clone(&self.writer.checkpoint);
-        self.write(move |connection| {
-            Box::pin(async move {
-                // Not before: the writer could checkpoint the log ahead of this task.
-                checkpoint.store(true, Ordering::Relaxed);
-                delete_documents(connection, job, skip, upto, false).await
-            })
+        transact!(self, |connection| {
+            // Not before: the writer could checkpoint the log ahead of this task.
+            checkpoint.store(true, Ordering::Relaxed);
+            delete_documents(connection, job, skip, upto, false).await
         })
-        .await
     }
 }
 

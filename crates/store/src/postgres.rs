@@ -29,6 +29,8 @@ mod transaction;
 mod words;
 mod zero_retention;
 
+pub use shares::SharedLimits;
+
 use std::sync::Arc;
 
 use harvestman_core::time::Timestamp;
@@ -49,8 +51,7 @@ use crate::postgres::cache::Cache;
 use crate::postgres::connect::Pool;
 use crate::postgres::query::query;
 use crate::postgres::rows::Columns;
-use crate::sql::expiry;
-use crate::sql::transact;
+use crate::sql::{expiry, transact};
 
 /// An open database.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use crate::config::StoreConfig;
 use crate::error::StoreError;
 use crate::job::{CreateOutcome, Idempotency, NewJob};
 use crate::postgres::Postgres;
+use crate::postgres::SharedLimits;
 use crate::secrets::Secrets;
-use crate::shared_limits::SharedLimits;
 use crate::sqlite::Sqlite;
 
 /// The durable state of the server. Cheap to clone. Methods that take a job id without a team expect that the

@@ -2,7 +2,8 @@
 //! other, under an advisory lock for the transaction.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use harvestman_core::ids::TeamId;
 use harvestman_core::month::Month;
@@ -34,32 +35,41 @@ const WRITE: &str = "INSERT INTO harvestman.share AS old (subject, node, held, w
     WHERE old.held <> excluded.held OR old.wanted <> excluded.wanted";
 const DELETE: &str = "DELETE FROM harvestman.share WHERE node = $1 AND subject = ANY ($2)";
 
-impl Postgres {
-    pub(crate) async fn borrow_units(&self, demands: Vec<Demand>) -> Result<Vec<Holding>, StoreError> {
+/// The limits that all nodes of a database share; only a store that other nodes use has them.
+#[derive(Clone, Debug)]
+pub struct SharedLimits(pub(crate) Arc<Postgres>);
+
+impl SharedLimits {
+    /// Returns what this node holds of each limit after giving back what it no longer wants and borrowing what is
+    /// free and due to it. The units held across all living nodes never exceed the limit.
+    pub async fn borrow(&self, demands: &[Demand]) -> Result<Vec<Holding>, StoreError> {
         if demands.is_empty() {
             return Ok(Vec::new());
         }
-        let node = self.node;
-        self.detached(move |transaction| {
-            Box::pin(async move {
-                let outcome = borrow(&transaction, node, &demands).await;
-                transaction.finish(outcome).await
+        let (node, demands) = (self.0.node, demands.to_vec());
+        self.0
+            .detached(move |transaction| {
+                Box::pin(async move {
+                    let outcome = borrow(&transaction, node, &demands).await;
+                    transaction.finish(outcome).await
+                })
             })
-        })
-        .await
+            .await
     }
 
-    pub(crate) async fn awaited_units(&self, subjects: &[String]) -> Result<Vec<String>, StoreError> {
+    /// Returns which of these limits other nodes wait for.
+    pub async fn awaited(&self, subjects: &[String]) -> Result<Vec<String>, StoreError> {
         let rows = query(
             "SELECT DISTINCT subject FROM harvestman.share WHERE subject = ANY ($1) AND node <> $2 AND wanted > held",
         )
-        .bind_all(params![subjects.to_vec(), self.node])
-        .fetch_all(&self.pool.connection().await?)
+        .bind_all(params![subjects.to_vec(), self.0.node])
+        .fetch_all(&self.0.pool.connection().await?)
         .await?;
         rows.iter().map(|row| row.text("subject")).collect()
     }
 
-    pub(crate) async fn take_requests(
+    /// Takes up to `wanted` requests of a limit per minute. A window of one minute begins with its first request.
+    pub async fn take_requests(
         &self,
         subject: String,
         limit: u32,
@@ -77,7 +87,7 @@ impl Postgres {
              RETURNING granted, since + $5 - harvestman.clock($4) AS left_ms",
         )
         .bind_all(params![subject, limit, wanted, clock(), limits::RATE_WINDOW_MS])
-        .fetch_one(&self.pool.connection().await?)
+        .fetch_one(&self.0.pool.connection().await?)
         .await?;
         Ok(RateGrant {
             requests: u32::try_from(row.count("granted")?).unwrap_or(wanted),
@@ -85,7 +95,9 @@ impl Postgres {
         })
     }
 
-    pub(crate) async fn reserve_start(&self, host: String, delay: Duration) -> Result<Duration, StoreError> {
+    /// Reserves the next start of a request to a host, `delay` after the previous one across all nodes. Returns how
+    /// long to wait for it.
+    pub async fn reserve_start(&self, host: String, delay: Duration) -> Result<Duration, StoreError> {
         let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
         let row = query(
             "INSERT INTO harvestman.host AS old (host, next_at, set_at)
@@ -101,12 +113,13 @@ impl Postgres {
         // Nodes start late by the time of a round trip, which differs between nodes.
         .bind(delay_ms.saturating_add(limits::HOST_START_SLACK_MS))
         .bind(limits::CLOCK_STEP_MS)
-        .fetch_one(&self.pool.connection().await?)
+        .fetch_one(&self.0.pool.connection().await?)
         .await?;
         row.count("wait_ms").map(Duration::from_millis)
     }
 
-    pub(crate) async fn pause_host(&self, host: String, pause: Duration) -> Result<(), StoreError> {
+    /// Pauses the requests of all nodes to a host.
+    pub async fn pause_host(&self, host: String, pause: Duration) -> Result<(), StoreError> {
         let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
         query(
             "INSERT INTO harvestman.host AS old (host, next_at, paused_until, set_at)
@@ -118,22 +131,34 @@ impl Postgres {
                 set_at = excluded.set_at",
         )
         .bind_all(params![host, clock(), pause_ms, limits::CLOCK_STEP_MS])
-        .run(&self.pool.connection().await?)
+        .run(&self.0.pool.connection().await?)
         .await
     }
 
-    pub(crate) async fn paused_hosts(&self) -> Result<Vec<(String, Duration)>, StoreError> {
+    /// Returns the hosts that are paused, and for how long.
+    pub async fn paused_hosts(&self) -> Result<Vec<(String, Duration)>, StoreError> {
         let rows = query(
             "SELECT host, paused_until - harvestman.clock($1) AS left_ms FROM harvestman.host
              WHERE paused_until > harvestman.clock($1) AND set_at <= harvestman.clock($1) + $3
              ORDER BY paused_until DESC LIMIT $2",
         )
         .bind_all(params![clock(), limits::PAUSED_HOSTS, limits::CLOCK_STEP_MS])
-        .fetch_all(&self.pool.connection().await?)
+        .fetch_all(&self.0.pool.connection().await?)
         .await?;
         rows.iter()
             .map(|row| Ok((row.text("host")?, Duration::from_millis(row.count("left_ms")?))))
             .collect()
+    }
+
+    /// Returns whether this node counts as living, and so keeps what it holds.
+    pub fn holds(&self) -> bool {
+        let (until, _) = self.0.reports().state();
+        until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// Returns how often this node did not report itself in time. Each time, it lost what it held.
+    pub fn losses(&self) -> u64 {
+        self.0.reports().state().1
     }
 }
 

@@ -9,8 +9,8 @@ use harvestman_store::{JobKind, NewCheck, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, batch, crawl, create_monitor, found, later, new_job, offers, page, room,
-    without_retention,
+    LEASE_MS, NOW, TestFolder, batch, crawl, create_monitor, found, later, new_job, offering, offers, page,
+    room, settling, without_retention,
 };
 use crate::story::chapters_of_sessions::session;
 
@@ -90,10 +90,7 @@ fn everything_acknowledged_survives_a_crash() {
             .unwrap()
             .pop()
             .unwrap();
-        let first = Batch {
-            offers: offers(&["/1"]),
-            ..batch(1)
-        };
+        let first = offering(1, offers(&["/1"]));
         store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
         let second = Batch {
             settled: vec![page("/1")],
@@ -132,10 +129,7 @@ fn everything_acknowledged_survives_a_crash() {
             1
         );
         assert_eq!(store.ledger_total(job.team).await.unwrap(), 1);
-        let third = Batch {
-            settled: vec![page("/2")],
-            ..batch(3)
-        };
+        let third = settling(3, vec![page("/2")]);
         store.commit(&lease, &third, NOW, LEASE_MS).await.unwrap();
         assert_eq!(store.found_on(job.id, 9).await.unwrap(), [None, Some(0)]);
         // Nobody works on the scrape any more, so it has failed.
@@ -298,15 +292,9 @@ async fn writes_do_not_wait_for_a_reader_that_prevents_a_checkpoint() {
         .await
         .unwrap()
         .remove(0);
-    let first = Batch {
-        offers: offers(&["/1"]),
-        ..batch(1)
-    };
+    let first = offering(1, offers(&["/1"]));
     store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
-    let second = Batch {
-        settled: vec![page("/1")],
-        ..batch(2)
-    };
+    let second = settling(2, vec![page("/1")]);
     store.commit(&lease, &second, NOW, LEASE_MS).await.unwrap();
 
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(folder.database());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use harvestman_core::api::error::ErrorCode;
 use harvestman_core::api::page::{Document, Metadata};
-use harvestman_core::crawl::{Batch, Offer, PageError, SettledOutcome, SettledUrl, Source};
+use harvestman_core::crawl::{Batch, JobEnd, Offer, PageError, SettledOutcome, SettledUrl, Source};
 use harvestman_core::host::HostKey;
 use harvestman_core::ids::{JobId, MonitorId, ScrapeId, TeamId};
 use harvestman_core::time::Timestamp;
@@ -373,6 +373,30 @@ pub(crate) fn batch(number: u64) -> Batch {
     Batch {
         number,
         ..Batch::default()
+    }
+}
+
+/// Returns a batch with outcomes.
+pub(crate) fn settling(number: u64, settled: Vec<SettledUrl>) -> Batch {
+    Batch {
+        settled,
+        ..batch(number)
+    }
+}
+
+/// Returns a batch with URLs that were found.
+pub(crate) fn offering(number: u64, offers: Vec<Offer>) -> Batch {
+    Batch {
+        offers,
+        ..batch(number)
+    }
+}
+
+/// Returns a batch that ends the job.
+pub(crate) fn ending(number: u64) -> Batch {
+    Batch {
+        end: Some(JobEnd::Completed),
+        ..batch(number)
     }
 }
 

@@ -13,7 +13,7 @@ use harvestman_store::{
 
 use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, database_url, failed, later,
-    new_job, offer, offers, page, page_error, page_with, room, run_sql, settled,
+    new_job, offer, offering, offers, page, page_error, page_with, room, run_sql, settled,
 };
 
 use crate::story::chapters_of_events::attempt;
@@ -261,10 +261,7 @@ async fn rows_of_jobs_are_in_partitions_that_are_dropped_when_empty_on_postgresq
     let job = crawl_with_events(team, 5);
     store.create_crawl(&job, None).await.unwrap();
     let lease = store.lease("", NOW, LEASE_MS, &room(10)).await.unwrap().remove(0);
-    let first = Batch {
-        offers: offers(&["/a", "/b"]),
-        ..batch(1)
-    };
+    let first = offering(1, offers(&["/a", "/b"]));
     store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
     let last = Batch {
         settled: vec![page("/a"), failed("/b")],
@@ -303,10 +300,7 @@ async fn rows_of_jobs_are_in_partitions_that_are_dropped_when_empty_on_postgresq
         .await
         .unwrap()
         .remove(0);
-    let first = Batch {
-        offers: offers(&["/a"]),
-        ..batch(1)
-    };
+    let first = offering(1, offers(&["/a"]));
     store.commit(&lease, &first, over, LEASE_MS).await.unwrap();
     assert_sql(&folder, "(SELECT count(*) > 0 FROM harvestman.job_url_default)");
     store.close().await.unwrap();
@@ -506,10 +500,7 @@ async fn a_new_large_job_is_deleted_without_statistics_about_it_on_postgresql() 
         let job = crawl(team, 1);
         store.create_crawl(&job, None).await.unwrap();
         let lease = lease_one(&store).await;
-        let first = Batch {
-            offers: (0..urls).map(|no| offer(&format!("/{no}"))).collect(),
-            ..batch(1)
-        };
+        let first = offering(1, (0..urls).map(|no| offer(&format!("/{no}"))).collect());
         store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
         if urls == 5 {
             run_sql(folder.name(), "ANALYZE harvestman.job_url");

@@ -16,7 +16,8 @@ use harvestman_store::{CancelOutcome, CommitError, DeliveryQuery, JobStatus, Lea
 use tokio::runtime::Runtime;
 
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, batch, crawl_with_events, document, key, offer, page_error, room, settled, url,
+    LEASE_MS, NOW, TestFolder, batch, crawl_with_events, document, key, offer, offering, page_error, room,
+    settled, url,
 };
 
 const URLS: u64 = 90;
@@ -335,10 +336,7 @@ impl Run {
         let at = self.random.below(self.former.len() as u64) as usize;
         let (lease, last_batch) = self.former[at].clone();
         let path = format!("/{}", self.random.below(URLS));
-        let late = Batch {
-            offers: vec![offer(&path)],
-            ..batch(last_batch + self.random.below(3))
-        };
+        let late = offering(last_batch + self.random.below(3), vec![offer(&path)]);
         let response = self
             .runtime
             .block_on(self.store.commit(&lease, &late, self.now, LEASE_MS));

@@ -8,8 +8,8 @@ use harvestman_store::{
 };
 
 use crate::fixtures::{
-    LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, failed, key, later, lease_all, offer, offers, page,
-    page_with, room, url,
+    LEASE_MS, NOW, RETENTION_MS, batch, crawl, dropped, ending, failed, key, later, lease_all, offer,
+    offering, offers, page, page_with, room, settling, url,
 };
 
 pub(crate) async fn team(store: &Store) -> TeamId {
@@ -47,10 +47,7 @@ pub(crate) async fn commit(store: &Store, lease: &Lease, batch: &Batch) -> Commi
 
 /// Commits the first batch of an owner, which offers these URLs.
 pub(crate) async fn offer_first(store: &Store, lease: &Lease, paths: &[&str]) -> CommitResponse {
-    let first = Batch {
-        offers: offers(paths),
-        ..batch(1)
-    };
+    let first = offering(1, offers(paths));
     commit(store, lease, &first).await
 }
 
@@ -224,15 +221,7 @@ pub(crate) async fn admission_never_exceeds_the_limit(store: &Store) {
         ..batch(2)
     };
     assert!(commit(store, &lease, &second).await.admitted.is_empty());
-    let end = commit(
-        store,
-        &lease,
-        &Batch {
-            end: Some(JobEnd::Completed),
-            ..batch(3)
-        },
-    )
-    .await;
+    let end = commit(store, &lease, &ending(3)).await;
     assert_eq!(end.state, JobState::Ended);
     assert_eq!(row(store, &job).await.admitted, 2);
 }
@@ -241,15 +230,7 @@ pub(crate) async fn a_dropped_page_is_replaced_by_the_next_spare(store: &Store) 
     let job = crawl(team(store).await, 2);
     let lease = start(store, &job).await;
     let found = offers(&["/1", "/2", "/3", "/4", "/5"]);
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: found,
-            ..batch(1)
-        },
-    )
-    .await;
+    commit(store, &lease, &offering(1, found)).await;
     // One URL is dropped: the earliest spare replaces it, not the newest offer.
     let second = Batch {
         settled: vec![dropped("/1")],
@@ -257,10 +238,7 @@ pub(crate) async fn a_dropped_page_is_replaced_by_the_next_spare(store: &Store) 
         ..batch(2)
     };
     assert_eq!(paths(&commit(store, &lease, &second).await), ["/3"]);
-    let third = Batch {
-        settled: vec![dropped("/2"), dropped("/3")],
-        ..batch(3)
-    };
+    let third = settling(3, vec![dropped("/2"), dropped("/3")]);
     assert_eq!(paths(&commit(store, &lease, &third).await), ["/4", "/5"]);
     assert_eq!(store.load(&lease).await.unwrap().spare, 1);
     let fourth = Batch {
@@ -321,15 +299,7 @@ pub(crate) async fn a_job_does_not_end_while_urls_are_open(store: &Store) {
         (vec!["/2"], JobState::Running)
     );
     // Even when nothing new is admitted, the owner learns what is open.
-    let again = commit(
-        store,
-        &lease,
-        &Batch {
-            end: Some(JobEnd::Completed),
-            ..batch(3)
-        },
-    )
-    .await;
+    let again = commit(store, &lease, &ending(3)).await;
     assert_eq!((paths(&again), again.state), (vec!["/2"], JobState::Running));
     let last = Batch {
         settled: vec![page("/2")],
@@ -343,20 +313,9 @@ pub(crate) async fn a_page_of_a_url_that_is_not_open_is_ignored(store: &Store) {
     let job = crawl(team(store).await, 5);
     let lease = start(store, &job).await;
     offer_first(store, &lease, &["/1", "/2"]).await;
-    let twice = Batch {
-        settled: vec![page("/1"), page("/1"), page("/never offered")],
-        ..batch(2)
-    };
+    let twice = settling(2, vec![page("/1"), page("/1"), page("/never offered")]);
     commit(store, &lease, &twice).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            settled: vec![failed("/1"), dropped("/1")],
-            ..batch(3)
-        },
-    )
-    .await;
+    commit(store, &lease, &settling(3, vec![failed("/1"), dropped("/1")])).await;
     let row = row(store, &job).await;
     assert_eq!(
         (row.admitted, row.completed, row.failed, row.credits),
@@ -371,10 +330,7 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
     // 20 times the limit plus 10 000.
     let most = 10_020;
     let many: Vec<String> = (0..most + 30).map(|n| format!("/trap/{n}")).collect();
-    let first = Batch {
-        offers: many.iter().map(|path| offer(path)).collect(),
-        ..batch(1)
-    };
+    let first = offering(1, many.iter().map(|path| offer(path)).collect());
     assert_eq!(commit(store, &lease, &first).await.admitted.len(), 1);
     assert_eq!(row(store, &job).await.warnings.len(), 1);
     let snapshot = store.load(&lease).await.unwrap();
@@ -388,17 +344,11 @@ pub(crate) async fn the_frontier_is_bounded(store: &Store) {
         in_order(snapshot.seen) == in_order(kept),
         "every key is loaded exactly once"
     );
-    let second = Batch {
-        offers: offers(&["/one more", "/trap/7"]),
-        ..batch(2)
-    };
+    let second = offering(2, offers(&["/one more", "/trap/7"]));
     commit(store, &lease, &second).await;
     assert_eq!(store.load(&lease).await.unwrap().seen.len() as u64, most);
     // A dropped page is still replaced by the next spare.
-    let third = Batch {
-        settled: vec![dropped("/trap/0")],
-        ..batch(3)
-    };
+    let third = settling(3, vec![dropped("/trap/0")]);
     assert_eq!(paths(&commit(store, &lease, &third).await), ["/trap/1"]);
     store.cancel(job.team, job.id, NOW).await.unwrap();
     store.expire(NOW).await.unwrap();
@@ -414,7 +364,7 @@ pub(crate) async fn the_first_spare_urls_of_an_ended_crawl_are_kept(store: &Stor
     let job = crawl(team(store).await, 2_500);
     let lease = start(store, &job).await;
     let offers = (0..52_600).map(|n| offer(&format!("/many/{n}"))).collect();
-    commit(store, &lease, &Batch { offers, ..batch(1) }).await;
+    commit(store, &lease, &offering(1, offers)).await;
     assert_eq!(store.load(&lease).await.unwrap().spare, 50_100);
     store.cancel(job.team, job.id, NOW).await.unwrap();
     store.expire(NOW).await.unwrap();
@@ -467,10 +417,7 @@ pub(crate) async fn a_crawl_is_continued_with_the_urls_that_it_left(store: &Stor
         ..Progress::default()
     };
     assert_eq!(snapshot.progress, expected);
-    let known = Batch {
-        offers: offers(&["/1", "/3", "/alias", "/private", "/7"]),
-        ..batch(1)
-    };
+    let known = offering(1, offers(&["/1", "/3", "/alias", "/private", "/7"]));
     let admitted = commit(store, &lease, &known).await;
     assert_eq!(paths(&admitted), ["/2", "/4", "/5"], "in order of discovery");
     assert!(store.errors(next.id).await.unwrap().robots_blocked.is_empty());
@@ -511,10 +458,7 @@ pub(crate) async fn a_crawl_whose_start_page_failed_is_continued_from_there(stor
         source: Source::Seed,
         ..offer("/")
     };
-    let first = Batch {
-        offers: vec![seed, offer("/map")],
-        ..batch(1)
-    };
+    let first = offering(1, vec![seed, offer("/map")]);
     commit(store, &lease, &first).await;
     let second = Batch {
         settled: vec![failed("/"), page("/map")],

@@ -10,7 +10,7 @@ use harvestman_store::{
 };
 
 use super::chapters_of_crawls::{commit, offer_first, start, team};
-use crate::fixtures::{LEASE_MS, NOW, batch, crawl_with_events, failed, later, page, url};
+use crate::fixtures::{LEASE_MS, NOW, batch, crawl_with_events, ending, failed, later, page, url};
 
 const HOLD_MS: u64 = 30_000;
 
@@ -124,10 +124,7 @@ pub(crate) async fn events_do_not_wait_for_a_clock_that_was_set_back(store: &Sto
     let job = crawl_with_events(team(store).await, 5);
     let lease = start(store, &job).await;
     let ahead = later(3_600_000);
-    let last = Batch {
-        end: Some(JobEnd::Completed),
-        ..batch(1)
-    };
+    let last = ending(1);
     store.commit(&lease, &last, ahead, LEASE_MS).await.unwrap();
     assert_eq!(take(store, NOW).await, [job.id]);
     deliver(store, job.id, NOW).await.unwrap();

@@ -4,15 +4,15 @@ use harvestman_core::crawl::{Batch, JobEnd, JobState, ProcessingCounts, Progress
 use harvestman_store::{CancelOutcome, CommitError, JobStatus, Store};
 
 use super::chapters_of_crawls::{commit, offer_first, row, start, take, team};
-use crate::fixtures::{LEASE_MS, NOW, batch, crawl, dropped, failed, key, later, offers, page, room, url};
+use crate::fixtures::{
+    LEASE_MS, NOW, batch, crawl, dropped, ending, failed, key, later, offering, offers, page, room, settling,
+    url,
+};
 
 pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
     let job = crawl(team(store).await, 5);
     let lease = start(store, &job).await;
-    let first = Batch {
-        offers: offers(&["/1", "/2"]),
-        ..batch(1)
-    };
+    let first = offering(1, offers(&["/1", "/2"]));
     commit(store, &lease, &first).await;
     let second = Batch {
         settled: vec![page("/1")],
@@ -46,15 +46,7 @@ pub(crate) async fn a_repeated_batch_changes_nothing(store: &Store) {
 pub(crate) async fn a_former_owner_changes_nothing(store: &Store) {
     let job = crawl(team(store).await, 5);
     let old = start(store, &job).await;
-    commit(
-        store,
-        &old,
-        &Batch {
-            offers: offers(&["/1"]),
-            ..batch(1)
-        },
-    )
-    .await;
+    commit(store, &old, &offering(1, offers(&["/1"]))).await;
     assert!(store.renew(&old, NOW, LEASE_MS).await.unwrap());
     assert!(
         store
@@ -67,15 +59,7 @@ pub(crate) async fn a_former_owner_changes_nothing(store: &Store) {
     assert_eq!(new.epoch, old.epoch + 1);
     let before = row(store, &job).await;
     let refused = store
-        .commit(
-            &old,
-            &Batch {
-                settled: vec![page("/1")],
-                ..batch(2)
-            },
-            NOW,
-            LEASE_MS,
-        )
+        .commit(&old, &settling(2, vec![page("/1")]), NOW, LEASE_MS)
         .await;
     assert_eq!(refused, Err(CommitError::LeaseLost));
     assert!(!store.renew(&old, NOW, LEASE_MS).await.unwrap());
@@ -212,15 +196,7 @@ pub(crate) async fn a_cancelled_job_does_not_change(store: &Store) {
 
     let done = crawl(team(store).await, 3);
     let lease = start(store, &done).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            end: Some(JobEnd::Completed),
-            ..batch(1)
-        },
-    )
-    .await;
+    commit(store, &lease, &ending(1)).await;
     let response = store.cancel(done.team, done.id, NOW).await.unwrap();
     assert_eq!(response, CancelOutcome::AlreadyEnded(JobStatus::Completed));
 }

@@ -9,7 +9,7 @@ use harvestman_store::{ActivityQuery, JobKind, NewJob, ScrapeResult, Store, Stor
 use super::chapters_of_crawls::{commit, offer_first, row, start, team};
 use crate::fixtures::{
     NOW, RETENTION_MS, batch, crawl, crawl_with_events, document, failed, found, key, later, new_job, offer,
-    offers, page, page_error, page_with, settled, url, without_retention,
+    offering, offers, page, page_error, page_with, settled, settling, url, without_retention,
 };
 
 pub(crate) async fn document_chunks_are_limited_by_bytes(store: &Store) {
@@ -19,15 +19,7 @@ pub(crate) async fn document_chunks_are_limited_by_bytes(store: &Store) {
     // The third is larger than a chunk, but compresses to almost nothing.
     let large = "x".repeat(5000);
     let pages = vec![page("/1"), page("/2"), page_with("/3", &large, 1), page("/4")];
-    commit(
-        store,
-        &lease,
-        &Batch {
-            settled: pages,
-            ..batch(2)
-        },
-    )
-    .await;
+    commit(store, &lease, &settling(2, pages)).await;
 
     let all = store.documents(job.id, 0, None, usize::MAX).await.unwrap();
     assert_eq!((all.documents.len(), all.next_skip, all.more), (4, 4, false));
@@ -69,10 +61,7 @@ pub(crate) async fn document_chunks_are_limited_by_bytes(store: &Store) {
 pub(crate) async fn found_on_is_the_page_of_the_first_offer(store: &Store) {
     let job = crawl(team(store).await, 10);
     let lease = start(store, &job).await;
-    let first = Batch {
-        offers: offers(&["/", "/map"]),
-        ..batch(1)
-    };
+    let first = offering(1, offers(&["/", "/map"]));
     commit(store, &lease, &first).await;
     // Two pages in one batch, both with a link to /b; one also links to /map, which is known.
     let both = [found("/", &["/a", "/b", "/map"]), found("/map", &["/b", "/c"])];
@@ -304,30 +293,14 @@ pub(crate) async fn a_scrape_ends_once(store: &Store) {
 pub(crate) async fn a_page_of_a_crawl_is_read_by_its_scrape_id(store: &Store) {
     let job = crawl(team(store).await, 1);
     let lease = start(store, &job).await;
-    commit(
-        store,
-        &lease,
-        &Batch {
-            offers: vec![offer("/")],
-            ..batch(1)
-        },
-    )
-    .await;
+    commit(store, &lease, &offering(1, vec![offer("/")])).await;
     let page = document("/", "of a crawl");
     let id = page.metadata.scrape_id.unwrap();
     let outcome = SettledOutcome::Page {
         document: Box::new(page.clone()),
         credits: 1,
     };
-    commit(
-        store,
-        &lease,
-        &Batch {
-            settled: vec![settled("/", outcome)],
-            ..batch(2)
-        },
-    )
-    .await;
+    commit(store, &lease, &settling(2, vec![settled("/", outcome)])).await;
     let Some(StoredScrape::Document(text)) = store.scrape(job.team, id, NOW).await.unwrap() else {
         panic!("the page must be found");
     };
@@ -379,10 +352,7 @@ pub(crate) async fn expired_jobs_are_deleted_but_not_their_ledger(store: &Store)
     let job = crawl_with_events(team, 1000);
     let lease = start(store, &job).await;
     let paths: Vec<String> = (0..1200).map(|n| format!("/{n}")).collect();
-    let found = Batch {
-        offers: paths.iter().map(|path| offer(path)).collect(),
-        ..batch(1)
-    };
+    let found = offering(1, paths.iter().map(|path| offer(path)).collect());
     commit(store, &lease, &found).await;
     let mut outcomes: Vec<_> = paths[..900].iter().map(|path| page(path)).collect();
     outcomes.extend(paths[900..1000].iter().map(|path| failed(path)));

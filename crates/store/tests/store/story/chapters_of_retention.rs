@@ -7,7 +7,7 @@ use harvestman_store::{AttemptEnd, EventSubject, NewJob, Store};
 use super::chapters_of_crawls::{commit, row, start};
 use super::chapters_of_events::{attempt, deliver, take};
 use crate::fixtures::{
-    NOW, batch, crawl, crawl_with_events, failed, found, key, later, new_job, offers, page, url,
+    NOW, batch, crawl, crawl_with_events, failed, found, key, later, new_job, offering, offers, page, url,
     without_retention,
 };
 
@@ -16,10 +16,10 @@ const TEN_MINUTES_MS: u64 = 10 * 60_000;
 /// Runs a crawl with three pages to its end.
 async fn ended(store: &Store, job: &NewJob) {
     let lease = start(store, job).await;
-    let first = Batch {
-        offers: [offers(&["/1"]), found("/1", &["/2"]), found("/2", &["/3"])].concat(),
-        ..batch(1)
-    };
+    let first = offering(
+        1,
+        [offers(&["/1"]), found("/1", &["/2"]), found("/2", &["/3"])].concat(),
+    );
     commit(store, &lease, &first).await;
     let second = Batch {
         settled: vec![page("/1"), page("/2"), page("/3")],

@@ -1,14 +1,15 @@
 //! The last version of a page, for `changeTracking`.
 
 use harvestman_core::api::page::Document;
-use harvestman_core::crawl::{Batch, SettledOutcome};
+use harvestman_core::crawl::SettledOutcome;
 use harvestman_core::ids::TeamId;
 use harvestman_core::page_version::{PageVersion, VersionKey};
 use harvestman_store::{JobKind, NewJob, ScrapeResult, Store};
 
 use super::chapters_of_crawls::{commit, start};
 use crate::fixtures::{
-    NOW, RETENTION_MS, batch, crawl, document, key, later, new_job, offer, settled, without_retention,
+    NOW, RETENTION_MS, crawl, document, key, later, new_job, offer, offering, settled, settling,
+    without_retention,
 };
 
 fn version_key(tag: &str) -> VersionKey {
@@ -63,19 +64,13 @@ pub(crate) async fn the_last_version_of_a_page_is_stored_per_team_and_tag(store:
     // In a crawl the version is written with the commit of its page.
     let job = crawl(team, 1);
     let lease = start(store, &job).await;
-    let offers = Batch {
-        offers: vec![offer("/tracked")],
-        ..batch(1)
-    };
+    let offers = offering(1, vec![offer("/tracked")]);
     commit(store, &lease, &offers).await;
     let outcome = SettledOutcome::Page {
         document: Box::new(tracked("second", "")),
         credits: 1,
     };
-    let outcomes = Batch {
-        settled: vec![settled("/tracked", outcome)],
-        ..batch(2)
-    };
+    let outcomes = settling(2, vec![settled("/tracked", outcome)]);
     commit(store, &lease, &outcomes).await;
     assert_eq!(last(store, team, "").await.unwrap().markdown, "second");
     store.cancel(team, job.id, NOW).await.unwrap();

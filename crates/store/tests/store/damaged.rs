@@ -10,7 +10,8 @@ use harvestman_store::{
 use crate::encryption::{Owner, open, refusal, stored, with_key};
 use crate::faults::tamper;
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, create_monitor, later, lease_all, run_sql,
+    LEASE_MS, NOW, TestFolder, crawl, crawl_with_events, create_monitor, later, lease_all, on_both_stores,
+    run_sql,
 };
 
 /// Changes the database of a store and opens it again. `@` begins the name of a table.
@@ -71,15 +72,7 @@ async fn a_job_with_a_damaged_row_fails_alone(folder: TestFolder) {
     store.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_job_with_a_damaged_row_fails_alone_on_sqlite() {
-    a_job_with_a_damaged_row_fails_alone(TestFolder::new("damaged-row")).await;
-}
-
-#[tokio::test]
-async fn a_job_with_a_damaged_row_fails_alone_on_postgresql() {
-    a_job_with_a_damaged_row_fails_alone(TestFolder::postgres("damaged-row")).await;
-}
+on_both_stores!(a_job_with_a_damaged_row_fails_alone: "damaged-row");
 
 #[tokio::test]
 async fn a_job_whose_request_is_not_utf8_fails_alone() {
@@ -122,15 +115,7 @@ async fn only_the_owner_fails_a_damaged_job(folder: TestFolder) {
     store.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn only_the_owner_fails_a_damaged_job_on_sqlite() {
-    only_the_owner_fails_a_damaged_job(TestFolder::new("damaged-owner")).await;
-}
-
-#[tokio::test]
-async fn only_the_owner_fails_a_damaged_job_on_postgresql() {
-    only_the_owner_fails_a_damaged_job(TestFolder::postgres("damaged-owner")).await;
-}
+on_both_stores!(only_the_owner_fails_a_damaged_job: "damaged-owner");
 
 async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
     let store = folder.open().await;
@@ -181,15 +166,7 @@ async fn a_check_with_a_damaged_row_fails_alone(folder: TestFolder) {
     store.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_check_with_a_damaged_row_fails_alone_on_sqlite() {
-    a_check_with_a_damaged_row_fails_alone(TestFolder::new("damaged-check")).await;
-}
-
-#[tokio::test]
-async fn a_check_with_a_damaged_row_fails_alone_on_postgresql() {
-    a_check_with_a_damaged_row_fails_alone(TestFolder::postgres("damaged-check")).await;
-}
+on_both_stores!(a_check_with_a_damaged_row_fails_alone: "damaged-check");
 
 async fn a_monitor_with_a_damaged_row_does_not_hold_up_others(folder: TestFolder) {
     let store = folder.open().await;
@@ -211,15 +188,7 @@ async fn a_monitor_with_a_damaged_row_does_not_hold_up_others(folder: TestFolder
     store.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_monitor_with_a_damaged_row_does_not_hold_up_others_on_sqlite() {
-    a_monitor_with_a_damaged_row_does_not_hold_up_others(TestFolder::new("damaged-monitor")).await;
-}
-
-#[tokio::test]
-async fn a_monitor_with_a_damaged_row_does_not_hold_up_others_on_postgresql() {
-    a_monitor_with_a_damaged_row_does_not_hold_up_others(TestFolder::postgres("damaged-monitor")).await;
-}
+on_both_stores!(a_monitor_with_a_damaged_row_does_not_hold_up_others: "damaged-monitor");
 
 async fn a_damaged_secret_is_named_when_the_key_changes(folder: TestFolder) {
     let first = with_key(&folder, "the first secret key");
@@ -243,15 +212,7 @@ async fn a_damaged_secret_is_named_when_the_key_changes(folder: TestFolder) {
     open(&change).await.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn a_damaged_secret_is_named_when_the_key_changes_on_sqlite() {
-    a_damaged_secret_is_named_when_the_key_changes(TestFolder::new("damaged-secret")).await;
-}
-
-#[tokio::test]
-async fn a_damaged_secret_is_named_when_the_key_changes_on_postgresql() {
-    a_damaged_secret_is_named_when_the_key_changes(TestFolder::postgres("damaged-secret")).await;
-}
+on_both_stores!(a_damaged_secret_is_named_when_the_key_changes: "damaged-secret");
 
 async fn requests_of_other_keys_and_versions_are_readable_elsewhere(folder: TestFolder) {
     let store = open(&with_key(&folder, "the first secret key")).await;
@@ -274,12 +235,4 @@ async fn requests_of_other_keys_and_versions_are_readable_elsewhere(folder: Test
     store.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn requests_of_other_keys_and_versions_are_readable_elsewhere_on_sqlite() {
-    requests_of_other_keys_and_versions_are_readable_elsewhere(TestFolder::new("elsewhere")).await;
-}
-
-#[tokio::test]
-async fn requests_of_other_keys_and_versions_are_readable_elsewhere_on_postgresql() {
-    requests_of_other_keys_and_versions_are_readable_elsewhere(TestFolder::postgres("elsewhere")).await;
-}
+on_both_stores!(requests_of_other_keys_and_versions_are_readable_elsewhere: "elsewhere");

@@ -14,7 +14,7 @@ use sqlx::{ConnectOptions, Connection, Row};
 use tokio_postgres::NoTls;
 
 use crate::fixtures::{
-    NOW, TestFolder, crawl, create_monitor, database_url, later, lease_all, new_job, run_sql,
+    NOW, TestFolder, crawl, create_monitor, database_url, later, lease_all, new_job, on_both_stores, run_sql,
 };
 
 const REQUEST: &str = r#"{"actions":[{"text":"hush-typed","type":"write"}],"headers":{"Authorization":"hush-header"},"url":"http://site.test/","webhook":{"headers":{"X-Token":"hush-hook"},"url":"http://receiver.test/hush-url"}}"#;
@@ -237,15 +237,7 @@ async fn secrets_are_encrypted_and_encrypted_again(folder: TestFolder) {
     assert!(refusal(&first).await.contains("HARVESTMAN_SECRET_KEY"));
 }
 
-#[tokio::test]
-async fn secrets_are_encrypted_and_encrypted_again_on_sqlite() {
-    secrets_are_encrypted_and_encrypted_again(TestFolder::new("seal")).await;
-}
-
-#[tokio::test]
-async fn secrets_are_encrypted_and_encrypted_again_on_postgresql() {
-    secrets_are_encrypted_and_encrypted_again(TestFolder::postgres("seal")).await;
-}
+on_both_stores!(secrets_are_encrypted_and_encrypted_again: "seal");
 
 async fn secrets_whose_key_is_lost_are_discarded(folder: TestFolder) {
     let lost = with_key(&folder, "the lost secret key");
@@ -310,15 +302,7 @@ async fn secrets_whose_key_is_lost_are_discarded(folder: TestFolder) {
     store.close().await.unwrap();
 }
 
-#[tokio::test]
-async fn secrets_whose_key_is_lost_are_discarded_on_sqlite() {
-    secrets_whose_key_is_lost_are_discarded(TestFolder::new("lost-key")).await;
-}
-
-#[tokio::test]
-async fn secrets_whose_key_is_lost_are_discarded_on_postgresql() {
-    secrets_whose_key_is_lost_are_discarded(TestFolder::postgres("lost-key")).await;
-}
+on_both_stores!(secrets_whose_key_is_lost_are_discarded: "lost-key");
 
 #[tokio::test]
 async fn the_key_file_is_created_once_and_private() {

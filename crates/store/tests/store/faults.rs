@@ -9,8 +9,8 @@ use harvestman_store::{JobKind, NewCheck, StoreError, StoredScrape};
 use sqlx::{ConnectOptions, Connection, Executor};
 
 use crate::fixtures::{
-    LEASE_MS, NOW, TestFolder, batch, crawl, create_monitor, found, later, new_job, offering, offers, page,
-    room, settling, without_retention,
+    LEASE_MS, NOW, TestFolder, batch, crawl, create_monitor, found, later, lease_all, new_job, offering,
+    offers, page, settling, without_retention,
 };
 use crate::story::chapters_of_sessions::session;
 
@@ -84,12 +84,7 @@ fn everything_acknowledged_survives_a_crash() {
         let (job, scrape) = (crawl(team, 5), new_job(team, JobKind::Scrape, 1));
         store.create_crawl(&job, None).await.unwrap();
         store.begin_scrape(&scrape, NOW).await.unwrap();
-        let lease = store
-            .lease("node", NOW, LEASE_MS, &room(1))
-            .await
-            .unwrap()
-            .pop()
-            .unwrap();
+        let lease = lease_all(&store, NOW).await.remove(0);
         let first = offering(1, offers(&["/1"]));
         store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
         let second = Batch {
@@ -107,12 +102,7 @@ fn everything_acknowledged_survives_a_crash() {
     );
     crash_after(&folder, async |store| {
         // The shard is free at once, without waiting for the dead server's lease to end.
-        let lease = store
-            .lease("node", NOW, LEASE_MS, &room(1))
-            .await
-            .unwrap()
-            .pop()
-            .unwrap();
+        let lease = lease_all(&store, NOW).await.remove(0);
         assert_eq!((lease.job, lease.epoch), (job.id, old.epoch + 1));
         let snapshot = store.load(&lease).await.unwrap();
         assert_eq!(
@@ -287,11 +277,7 @@ async fn writes_do_not_wait_for_a_reader_that_prevents_a_checkpoint() {
     let team = store.ensure_team("team").await.unwrap();
     let job = without_retention(crawl(team, 1));
     store.create_crawl(&job, None).await.unwrap();
-    let lease = store
-        .lease("node", NOW, LEASE_MS, &room(1))
-        .await
-        .unwrap()
-        .remove(0);
+    let lease = lease_all(&store, NOW).await.remove(0);
     let first = offering(1, offers(&["/1"]));
     store.commit(&lease, &first, NOW, LEASE_MS).await.unwrap();
     let second = settling(2, vec![page("/1")]);

@@ -53,6 +53,26 @@ pub(crate) async fn lease_all(store: &Store, now: Timestamp) -> Vec<Lease> {
     }
 }
 
+/// Declares a test of each engine for a function of a [`TestFolder`]: `NAME::on_sqlite` and `NAME::on_postgresql`.
+macro_rules! on_both_stores {
+    ($test:ident: $folder:literal) => {
+        mod $test {
+            use crate::fixtures::TestFolder;
+
+            #[tokio::test]
+            async fn on_sqlite() {
+                super::$test(TestFolder::new($folder)).await;
+            }
+
+            #[tokio::test]
+            async fn on_postgresql() {
+                super::$test(TestFolder::postgres($folder)).await;
+            }
+        }
+    };
+}
+pub(crate) use on_both_stores;
+
 /// The store of one test, deleted at its end: a data folder or a PostgreSQL database.
 pub(crate) struct TestFolder {
     path: PathBuf,

@@ -13,7 +13,7 @@ use harvestman_store::{
 
 use crate::fixtures::{
     LEASE_MS, NOW, RETENTION_MS, TestFolder, batch, crawl, crawl_with_events, database_url, failed, later,
-    new_job, offer, offering, offers, page, page_error, page_with, room, run_sql, settled,
+    lease_all, new_job, offer, offering, offers, page, page_error, page_with, room, run_sql, settled,
 };
 
 use crate::story::chapters_of_events::attempt;
@@ -295,11 +295,7 @@ async fn rows_of_jobs_are_in_partitions_that_are_dropped_when_empty_on_postgresq
     // A job of a day without a partition.
     let late = crawl(team, 5);
     store.create_crawl(&late, None).await.unwrap();
-    let lease = store
-        .lease("", over, LEASE_MS, &room(10))
-        .await
-        .unwrap()
-        .remove(0);
+    let lease = lease_all(&store, over).await.remove(0);
     let first = offering(1, offers(&["/a"]));
     store.commit(&lease, &first, over, LEASE_MS).await.unwrap();
     assert_sql(&folder, "(SELECT count(*) > 0 FROM harvestman.job_url_default)");

@@ -50,6 +50,10 @@ fn portion(target: u32, after: u64, pages: Vec<NewCheckPage>, credits: u32) -> C
     }
 }
 
+async fn add(store: &Store, owner: &CheckLease, portion: CheckPortion) {
+    assert!(store.add_check_pages(owner, portion, NOW).await.unwrap());
+}
+
 fn page(number: u8, status: PageStatus) -> NewCheckPage {
     NewCheckPage {
         status,
@@ -167,12 +171,7 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     // Pages are added once, in order.
     assert!(store.begin_check(&owner, NOW).await.unwrap());
     let pages = vec![page(1, PageStatus::New), page(2, PageStatus::Changed)];
-    assert!(
-        store
-            .add_check_pages(&owner, portion(0, 0, pages.clone(), 3), NOW)
-            .await
-            .unwrap()
-    );
+    add(store, &owner, portion(0, 0, pages.clone(), 3)).await;
     assert!(
         !store
             .add_check_pages(&owner, portion(0, 0, pages, 3), NOW)
@@ -182,12 +181,7 @@ pub(crate) async fn a_due_check_starts_and_ends_once(store: &Store) {
     );
     assert_eq!(store.compared_pages(owner.check, 0).await.unwrap(), 2);
     let next = vec![page(3, PageStatus::New)];
-    assert!(
-        store
-            .add_check_pages(&owner, portion(1, 0, next, 2), NOW)
-            .await
-            .unwrap()
-    );
+    add(store, &owner, portion(1, 0, next, 2)).await;
     assert_eq!(
         store.ledger_total(team).await.unwrap(),
         5,
@@ -273,22 +267,12 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
             .iter()
             .map(|number| page(*number, PageStatus::New))
             .collect();
-        assert!(
-            store
-                .add_check_pages(&owner, portion(0, 0, pages, 0), NOW)
-                .await
-                .unwrap()
-        );
+        add(store, &owner, portion(0, 0, pages, 0)).await;
         let missing = store.missing_urls(&owner, 0, 10).await.unwrap();
         for (_, url, _) in &missing {
             assert_eq!(url, "http://site.test/2");
             let removed = vec![page(2, PageStatus::Removed)];
-            assert!(
-                store
-                    .add_check_pages(&owner, portion(0, 1, removed, 0), NOW)
-                    .await
-                    .unwrap()
-            );
+            add(store, &owner, portion(0, 1, removed, 0)).await;
         }
         assert_eq!(store.missing_urls(&owner, 0, 10).await.unwrap(), []);
         checks.push(missing.len());
@@ -299,12 +283,7 @@ pub(crate) async fn a_check_knows_the_pages_that_are_missing(store: &Store) {
     store.start_check(&check(team, id, false)).await.unwrap();
     let owner = lease(store, 0).await;
     let pages = vec![page(3, PageStatus::New)];
-    assert!(
-        store
-            .add_check_pages(&owner, portion(0, 0, pages, 0), NOW)
-            .await
-            .unwrap()
-    );
+    add(store, &owner, portion(0, 0, pages, 0)).await;
     let changed = CheckEnd {
         changed_targets: vec![0],
         ..end(0)

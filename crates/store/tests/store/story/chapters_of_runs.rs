@@ -4,7 +4,7 @@ use harvestman_core::ids::JobId;
 use harvestman_core::month::Month;
 use harvestman_core::time::Timestamp;
 use harvestman_store::{
-    AgentOutcome, CancelOutcome, CreateOutcome, EventSubject, Idempotency, JobKind, JobStatus, NewJob,
+    AgentOutcome, CancelOutcome, CreateOutcome, EventSubject, Idempotency, JobKind, JobStatus, Lease, NewJob,
     RunEnd, RunEvent, RunStep, Store, ThreadPlace, new_id,
 };
 
@@ -26,6 +26,10 @@ fn idempotency(key: &str) -> Idempotency {
         key: key.to_owned(),
         body_hash: [1; 32],
     }
+}
+
+async fn add_step(store: &Store, lease: &Lease, step: RunStep) {
+    assert!(store.add_run_step(lease, step, NOW).await.unwrap());
 }
 
 fn action(data: &str) -> RunStep {
@@ -100,12 +104,7 @@ pub(crate) async fn agents_are_listed_and_cancelled(store: &Store) {
     assert_eq!(ids(None, 1).await, [second.id]);
     assert_eq!(ids(Some(later(2)), 5).await, [first.id]);
 
-    assert!(
-        store
-            .add_run_step(&lease, action(r#"{"action":"scrape"}"#), NOW)
-            .await
-            .unwrap()
-    );
+    add_step(store, &lease, action(r#"{"action":"scrape"}"#)).await;
     assert_eq!(
         store.cancel(owner, first.id, NOW).await.unwrap(),
         CancelOutcome::Cancelled(first.kind)
@@ -154,24 +153,14 @@ pub(crate) async fn the_progress_of_a_run_is_kept_until_its_result(store: &Store
     let lost = start(store, &first).await;
     let lease = take(store, &first, LEASE_MS + 1).await;
     assert!(!store.add_run_step(&lost, step(2, "{}"), NOW).await.unwrap());
-    assert!(
-        store
-            .add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW)
-            .await
-            .unwrap()
-    );
+    add_step(store, &lease, step(2, r#"{"partial":1}"#)).await;
     // A repeated step, whose response was lost, changes nothing.
-    assert!(
-        store
-            .add_run_step(&lease, step(2, r#"{"partial":1}"#), NOW)
-            .await
-            .unwrap()
-    );
+    add_step(store, &lease, step(2, r#"{"partial":1}"#)).await;
     let none = RunStep {
         result: None,
         ..step(3, "")
     };
-    assert!(store.add_run_step(&lease, none, NOW).await.unwrap());
+    add_step(store, &lease, none).await;
     let events = [r#"{"number":2}"#, r#"{"number":3}"#];
     assert_eq!(store.run_events(first.id).await.unwrap(), events);
     let snapshot = async |number| store.run_snapshot(first.id, number).await.unwrap();

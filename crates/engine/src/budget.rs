@@ -155,8 +155,7 @@ impl Budget {
         }
         let month = this_month();
         if self.is_stale(budget, team, month) {
-            let spent = self.store.credits_in_month(team, month).await;
-            let spent = spent?;
+            let spent = self.store.credits_in_month(team, month).await?;
             let mut accounts = self.accounts.lock();
             let in_flight = accounts.get(&team).map_or(0, |account| account.in_flight);
             let account = Account {

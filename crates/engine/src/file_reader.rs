@@ -137,11 +137,7 @@ mod tests {
     };
 
     const fn owner(team: u128) -> SlotOwner {
-        SlotOwner {
-            team: TeamId(Uuid::from_u128(team)),
-            key: None,
-            job: JobId(Uuid::from_u128(team)),
-        }
+        SlotOwner::of_team(TeamId(Uuid::from_u128(team)), JobId(Uuid::from_u128(team)))
     }
 
     /// Returns a file reader that runs this shell script, one at a time.

@@ -302,11 +302,7 @@ impl SiteMapper {
             ..ScrapeOptions::default()
         });
         let deadline = Instant::now() + Duration::from_millis(options.timeout);
-        let owner = SlotOwner {
-            team: self.team,
-            key: None,
-            job: self.id,
-        };
+        let owner = SlotOwner::of_team(self.team, self.id);
         let target = Target {
             uses_model: true,
             url,

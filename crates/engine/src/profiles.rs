@@ -91,8 +91,7 @@ impl Profiles {
             true => Some(self.lock(store, team, &profile.name, owner).await?),
             false => None,
         };
-        let stored = store.profile(team, &profile.name).await;
-        let stored = stored?;
+        let stored = store.profile(team, &profile.name).await?;
         let storage = stored.and_then(|state| {
             serde_json::from_str(&state)
                 .inspect_err(

@@ -351,11 +351,7 @@ impl Scraper {
         deadline: Instant,
     ) -> Option<Document> {
         let response = SiteResponse::try_from(copy).ok()?;
-        let owner = SlotOwner {
-            team,
-            key: None,
-            job: clock::new_job_id(),
-        };
+        let owner = SlotOwner::of_team(team, clock::new_job_id());
         let conversion = Conversion {
             requested: &response.url.clone(),
             options: &Arc::default(),

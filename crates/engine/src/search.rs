@@ -142,15 +142,10 @@ impl Engine {
         }
         let run = SearchRun::new(&self.context, principal.team, request);
         let reservation = run.reserve().await?;
+        let context = &self.context;
         let call = NewJob {
             url: request.query.clone(),
-            ..new_job(
-                &self.context,
-                principal,
-                JobKind::Search,
-                request,
-                &request.caller,
-            )?
+            ..new_job(context, principal, JobKind::Search, request, &request.caller)?
         };
         let result = tokio::select! {
             result = run.respond(self, principal, base, call.id) => result,

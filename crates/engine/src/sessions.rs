@@ -120,8 +120,7 @@ impl Engine {
             .context
             .store
             .sessions(principal.team, live, clock::now())
-            .await;
-        let rows = rows?;
+            .await?;
         let sessions = rows.into_iter().map(|row| self.describe(&row, base));
         let is_wanted = |session: &BrowserSession| query.status.is_none_or(|status| session.status == status);
         Ok(BrowserSessions {
@@ -139,8 +138,7 @@ impl Engine {
         base: &str,
     ) -> Result<Vec<ConsoleSession>, ApiError> {
         let store = &self.context.store;
-        let rows = store.sessions(principal.team, None, clock::now()).await;
-        let rows = rows?;
+        let rows = store.sessions(principal.team, None, clock::now()).await?;
         let mut overviews = Vec::new();
         let is_listed = |(at, row): &(usize, SessionRow)| *at < limit || row.end.is_none();
         for (_, row) in rows.into_iter().enumerate().filter(is_listed) {

@@ -41,6 +41,11 @@ pub(crate) struct SlotOwner {
 }
 
 impl SlotOwner {
+    /// Returns the owner of the pages of a job that belongs to no key.
+    pub(crate) const fn of_team(team: TeamId, job: JobId) -> Self {
+        Self { team, key: None, job }
+    }
+
     /// Returns the owner of the pages of a leased job.
     pub(crate) fn of(lease: &Lease) -> Self {
         Self {

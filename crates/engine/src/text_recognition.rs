@@ -303,11 +303,7 @@ mod tests {
     async fn an_image_of_another_team_does_not_wait_for_all_images_of_the_first() {
         let (recorder, slots) = (Recorder::default(), Slots::for_work(1));
         let read = |team, image: u8| {
-            let owner = SlotOwner {
-                team: TeamId(Uuid::from_u128(team)),
-                key: None,
-                job: JobId(Uuid::from_u128(team)),
-            };
+            let owner = SlotOwner::of_team(TeamId(Uuid::from_u128(team)), JobId(Uuid::from_u128(team)));
             let scan = Scan {
                 data: vec![image],
                 ..Scan::default()

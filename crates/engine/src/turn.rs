@@ -257,11 +257,7 @@ mod tests {
     use crate::plans::{Limits, Plans};
 
     fn owner() -> SlotOwner {
-        SlotOwner {
-            team: TeamId(Uuid::from_u128(1)),
-            key: None,
-            job: JobId(Uuid::from_u128(1)),
-        }
+        SlotOwner::of_team(TeamId(Uuid::from_u128(1)), JobId(Uuid::from_u128(1)))
     }
 
     fn slots() -> Slots {

@@ -221,8 +221,7 @@ impl Engine {
     ) -> Result<WebhookTested, ApiError> {
         let context = &self.context;
         self.check_receiver_at(&["url"], &spec).await?;
-        let secret = context.webhook_secret(principal.team).await;
-        let secret = secret?;
+        let secret = context.webhook_secret(principal.team).await?;
         let webhook_id = WebhookId(harvestman_store::new_id());
         let payload = Payload::new(
             Event::WebhookTest,

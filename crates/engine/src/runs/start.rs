@@ -46,17 +46,12 @@ impl Engine {
         }
         self.check_receiver(request.webhook.as_ref()).await?;
         let first = request.urls.first().map(|target| &target.url.url);
+        let context = &self.context;
         let job = NewJob {
             url: first.map(Url::to_string).unwrap_or_default(),
             base: base.to_owned(),
             webhook: subscribed(request.webhook.as_ref(), Family::Extract),
-            ..new_job(
-                &self.context,
-                principal,
-                JobKind::Extract,
-                &request,
-                &request.caller,
-            )?
+            ..new_job(context, principal, JobKind::Extract, &request, &request.caller)?
         };
         self.start_job(principal, &job, idempotency).await
     }
@@ -89,18 +84,13 @@ impl Engine {
         }
         self.check_receiver(request.webhook.as_ref()).await?;
         let first = request.urls.first().map(|url| &url.url);
+        let context = &self.context;
         let job = NewJob {
             url: first.map(Url::to_string).unwrap_or_default(),
             base: base.to_owned(),
             webhook: subscribed(request.webhook.as_ref(), Family::Agent),
             zero_data_retention: request.zero_data_retention,
-            ..new_job(
-                &self.context,
-                principal,
-                JobKind::Agent,
-                &request,
-                &request.caller,
-            )?
+            ..new_job(context, principal, JobKind::Agent, &request, &request.caller)?
         };
         if let Some(first) = self.afford(principal, idempotency.as_ref()).await? {
             return Ok(first);

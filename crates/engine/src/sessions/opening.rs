@@ -64,8 +64,7 @@ impl Context {
                 false => SessionError::OtherTeam.into(),
             });
         }
-        let origin = self.store.scrape_origin(scrape).await;
-        let origin = origin?;
+        let origin = self.store.scrape_origin(scrape).await?;
         let origin = origin.ok_or(SessionError::NoScrape)?;
         if origin.team != principal.team {
             return Err(SessionError::OtherTeam.into());

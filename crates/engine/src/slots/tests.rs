@@ -23,11 +23,7 @@ fn job(number: usize) -> JobId {
 
 /// The owner of a page: a job without a key.
 fn owner(of_team: usize, of_job: usize) -> SlotOwner {
-    SlotOwner {
-        team: team(of_team),
-        key: None,
-        job: job(of_job),
-    }
+    SlotOwner::of_team(team(of_team), job(of_job))
 }
 
 fn plans(per_team: usize) -> Plans {

@@ -162,10 +162,9 @@ async fn uploads_are_used_by_commands_and_code() {
     let id = open(&server, json!({})).await;
     let added = upload(&server, &id, "cv.txt", b"waders").await.ok();
     let file = &added["file"];
-    assert_eq!(
-        (&file["origin"], &file["name"], &file["sizeBytes"]),
-        (&json!("upload"), &json!("cv.txt"), &json!(6)),
-        "{added}"
+    assert_fields(
+        file,
+        json!({ "origin": "upload", "name": "cv.txt", "sizeBytes": 6 }),
     );
     assert_eq!(fetch(&server, &file["url"]).await.text(), "waders");
     let path = file["path"].as_str().unwrap();

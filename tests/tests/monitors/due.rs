@@ -140,13 +140,9 @@ async fn a_search_keeps_its_figures_if_the_server_is_killed_later_in_the_check()
     let ended = ended(&server, &id, check).await;
     assert_fields(&ended, json!({ "status": "completed", "actualCredits": 3 }));
     let figures = &ended["targetResults"][0];
-    assert_eq!(
-        (
-            &figures["searchCredits"], &figures["resultCount"], &figures["resultsJudged"],
-            &figures["matches"]
-        ),
-        (&json!(2), &json!(2), &json!(2), &json!(2)),
-        "{ended}"
+    assert_fields(
+        figures,
+        json!({ "searchCredits": 2, "resultCount": 2, "resultsJudged": 2, "matches": 2 }),
     );
     let usage = server.get("/v2/team/credit-usage/historical").await.ok();
     let credits = first["actualCredits"].as_u64().unwrap() + 4;

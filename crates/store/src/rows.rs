@@ -20,7 +20,9 @@ pub(crate) use monitors::{
     check_event, check_lease, check_row, check_summary, due_monitor, fetching_jobs, missing_url, monitor_row,
     page_chunk, target_page,
 };
-pub(crate) use pages::{decompress_page, decompress_texts, known_page, linking_pages, page_version};
+pub(crate) use pages::{
+    candidate, decompress_page, decompress_texts, known_page, linking_pages, page_version,
+};
 pub(crate) use runs::{failed_page, next_place_of, origin, origin_of_page, result_of_scrape, run_row};
 pub(crate) use sessions::{session_file_row, session_row};
 pub(crate) use teams::{day_usage, feedback_row, key_row, month_usage, team_row};

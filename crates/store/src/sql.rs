@@ -23,6 +23,7 @@ pub(crate) mod runs;
 pub(crate) mod scrapes;
 pub(crate) mod session_files;
 pub(crate) mod sessions;
+pub(crate) mod snapshot;
 mod teams;
 pub(crate) mod uploads;
 mod usage;
@@ -33,6 +34,7 @@ use std::pin::Pin;
 
 use harvestman_core::ids::{JobId, MonitorId};
 use harvestman_core::time::Timestamp;
+use harvestman_core::url_key::UrlKey;
 use uuid::Uuid;
 
 use crate::account::Account;
@@ -152,6 +154,9 @@ pub(crate) use connections;
 
 /// A transaction that only reads. End it: PostgreSQL closes the connection of one that is dropped.
 pub(crate) trait Snapshot: Connection {
+    /// Reads the keys of all URLs of a job, in order.
+    fn read_keys(&mut self, job: JobId) -> impl Future<Output = Result<Vec<UrlKey>, StoreError>> + Send;
+
     fn end(self) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 

@@ -37,6 +37,7 @@ use crate::postgres::rows::Columns;
 use crate::postgres::transaction::Transaction;
 use crate::prepared::{PreparedUrl, json_text, prepare_urls};
 use crate::sql::outbox::make_due;
+use crate::sql::snapshot;
 use crate::usage::UsageChange;
 use crate::value::params;
 
@@ -80,7 +81,7 @@ impl PreparedBatch {
 
 impl Commits for Postgres {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
-        Ok(self.load_with_state(lease).await?.0)
+        Ok(snapshot::load(self, lease).await?.0)
     }
 
     async fn commit(
@@ -95,7 +96,7 @@ impl Commits for Postgres {
         let applied = self
             .detached(move |transaction| apply(transaction, owner, prepared, now, lease_ms).boxed())
             .await?;
-        applied.response(batch.number, self.load_with_state(lease)).await
+        applied.response(batch.number, snapshot::load(self, lease)).await
     }
 }
 

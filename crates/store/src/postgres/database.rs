@@ -17,9 +17,7 @@ use crate::postgres::credits::{add_to_sums, charge_part};
 use crate::postgres::query::{Query, query};
 use crate::postgres::transaction::Transaction;
 use crate::postgres::{Postgres, checks, events, shares, zero_retention};
-use crate::sql::{
-    CheckPlace, Database, Snapshot, Statement, Transaction as WriteTransaction, Work, connections,
-};
+use crate::sql::{CheckPlace, Database, Statement, Transaction as WriteTransaction, Work, connections};
 use crate::usage::UsageChange;
 
 impl Database for Postgres {
@@ -75,12 +73,6 @@ impl From<Statement> for Query {
 }
 
 connections!(Row, Query::from, &Client: Client, Transaction, &Client);
-
-impl Snapshot for Transaction {
-    async fn end(self) -> Result<(), StoreError> {
-        Transaction::end(self).await
-    }
-}
 
 impl WriteTransaction for Transaction {
     async fn lock(&mut self, statement: Statement) -> Result<(), StoreError> {

@@ -3,7 +3,6 @@
 
 use harvestman_core::ids::TeamId;
 use harvestman_core::search::{Candidate, PageText, Query, Window};
-use url::Url;
 
 use crate::cache::{Search, UnindexedPage};
 use crate::error::StoreError;
@@ -11,6 +10,7 @@ use crate::postgres::Postgres;
 use crate::postgres::query::query;
 use crate::postgres::rows::{Columns, bad_column};
 use crate::postgres::words::fold;
+use crate::rows::candidate;
 use crate::value::params;
 
 /// The weights are those of D (host and body), C (description), B (path and headings) and A (title).
@@ -89,22 +89,12 @@ impl Search for Postgres {
             .bind(limit)
             .fetch_all(&self.pool.connection().await?)
             .await?;
-        let mut found = Vec::with_capacity(rows.len());
-        for row in rows {
-            let url = row.text("url")?;
-            found.push(Candidate {
-                id: row.try_get("id").map_err(|_| bad_column("id"))?,
-                url: Url::parse(&url)
-                    .map_err(|error| StoreError::Unreadable(format!("the URL of a cached page: {error}")))?,
-                title: row.maybe_text("title")?,
-                description: row.maybe_text("description")?,
-                content_type: row.maybe_text("content_type")?,
-                fetched_at: row.time("fetched_at")?,
-                score: row.try_get("fit").map_err(|_| bad_column("fit"))?,
-                has_all: row.flag("complete")?,
-            });
-        }
-        Ok(found)
+        let found = rows.iter().map(|row| {
+            let id = row.try_get("id").map_err(|_| bad_column("id"))?;
+            let score = row.try_get("fit").map_err(|_| bad_column("fit"))?;
+            candidate(row, id, score, row.flag("complete")?)
+        });
+        found.collect()
     }
 
     /// Returns no pages: a response is written together with its words.

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use harvestman_core::page_version::PageVersion;
+use harvestman_core::search::Candidate;
+use url::Url;
 
 use crate::cache::{CachedPage, KnownPage};
 use crate::columns::{Columns, bad_column};
@@ -54,6 +56,27 @@ pub(crate) async fn decompress_page(row: &(impl Columns + Sync)) -> Result<Cache
         content_type: row.maybe_text("content_type")?,
         fetched_at: row.time("fetched_at")?,
         body,
+    })
+}
+
+/// Builds a search result from a row of `cached_page` and from what each engine reads in its own types.
+pub(crate) fn candidate(
+    row: &impl Columns,
+    id: i64,
+    score: f64,
+    has_all: bool,
+) -> Result<Candidate, StoreError> {
+    let url = Url::parse(&row.text("url")?)
+        .map_err(|error| StoreError::Unreadable(format!("the URL of a cached page: {error}")))?;
+    Ok(Candidate {
+        id,
+        url,
+        title: row.maybe_text("title")?,
+        description: row.maybe_text("description")?,
+        content_type: row.maybe_text("content_type")?,
+        fetched_at: row.time("fetched_at")?,
+        score,
+        has_all,
     })
 }
 

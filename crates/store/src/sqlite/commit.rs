@@ -21,7 +21,7 @@ use crate::error::{CommitError, StoreError};
 use crate::job::JobStatus;
 use crate::lease::{Commits, Lease};
 use crate::sql::jobs::stop_shards;
-use crate::sql::transact;
+use crate::sql::{snapshot, transact};
 use crate::sqlite::credits::add_to_sums;
 use crate::sqlite::prepared::PreparedBatch;
 use crate::sqlite::query::query;
@@ -31,7 +31,7 @@ use crate::value::params;
 
 impl Commits for Sqlite {
     async fn load(&self, lease: &Lease) -> Result<Snapshot, StoreError> {
-        Ok(self.load_with_state(lease).await?.0)
+        Ok(snapshot::load(self, lease).await?.0)
     }
 
     async fn commit(
@@ -47,7 +47,7 @@ impl Commits for Sqlite {
         let applied = transact!(self, |connection| {
             apply(connection, owner, prepared, now, until).await
         })?;
-        applied.response(batch.number, self.load_with_state(lease)).await
+        applied.response(batch.number, snapshot::load(self, lease)).await
     }
 }
 

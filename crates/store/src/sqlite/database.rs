@@ -18,7 +18,7 @@ use crate::key_uses::KeyUses;
 use crate::limits;
 use crate::monitor::NewCheckPage;
 use crate::prepared::ScrapeEnd;
-use crate::sql::{CheckPlace, Database, Snapshot, Statement, Transaction, Work, connections};
+use crate::sql::{CheckPlace, Database, Statement, Transaction, Work, connections};
 use crate::sqlite::commit::insert_pages;
 use crate::sqlite::credits::{add_to_sums, charge_part};
 use crate::sqlite::query::{Query, query};
@@ -74,12 +74,6 @@ impl From<Statement> for Query {
 connections!(SqliteRow, Query::from, &mut SqliteConnection: SqliteConnection,
     PoolConnection<Driver>,
     sqlx::Transaction<'static, Driver>);
-
-impl Snapshot for sqlx::Transaction<'static, Driver> {
-    async fn end(self) -> Result<(), StoreError> {
-        Ok(self.commit().await?)
-    }
-}
 
 impl Transaction for SqliteConnection {
     async fn charge(

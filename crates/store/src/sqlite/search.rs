@@ -5,14 +5,13 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use sqlx::{Row, query_scalar};
-use url::Url;
 
 use harvestman_core::ids::TeamId;
 use harvestman_core::search::{Candidate, PageText, Query, Window};
 
 use crate::cache::{Search, UnindexedPage};
 use crate::error::StoreError;
-use crate::rows::decompress_page;
+use crate::rows::{candidate, decompress_page};
 use crate::sql::transact;
 use crate::sqlite::query::query;
 use crate::sqlite::rows::Columns;
@@ -60,23 +59,12 @@ impl Search for Sqlite {
                 Some(ids.into_iter().collect())
             }
         };
-        let mut found = Vec::with_capacity(rows.len());
-        for row in rows {
+        let found = rows.iter().map(|row| {
             let id: i64 = row.try_get("id")?;
-            let url = row.text("url")?;
-            found.push(Candidate {
-                id,
-                url: Url::parse(&url)
-                    .map_err(|error| StoreError::Unreadable(format!("the URL of a cached page: {error}")))?,
-                title: row.maybe_text("title")?,
-                description: row.maybe_text("description")?,
-                content_type: row.maybe_text("content_type")?,
-                fetched_at: row.time("fetched_at")?,
-                score: row.try_get("fit")?,
-                has_all: complete.as_ref().is_none_or(|complete| complete.contains(&id)),
-            });
-        }
-        Ok(found)
+            let has_all = complete.as_ref().is_none_or(|complete| complete.contains(&id));
+            candidate(row, id, row.try_get("fit")?, has_all)
+        });
+        found.collect()
     }
 
     async fn unindexed_pages(&self, limit: u32) -> Result<Vec<UnindexedPage>, StoreError> {

@@ -313,6 +313,28 @@ fn is_collapsed(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::html::parse::parse;
+
+    #[test]
+    fn elements_are_found_by_repeated_classes() {
+        let dom = &parse("<p class=note>a<p id=x class='note'>b<p class=other>c<p class=note hidden>dé</p>");
+        let found = |class: &'static str| {
+            dom.with_attribute(move |a| a.name == attr::CLASS && dom.value(a) == class)
+                .map(|id| dom.text_of(id, 9))
+                .collect::<String>()
+        };
+        assert_eq!(found("note"), " a b dé");
+        assert_eq!(found("other"), " c");
+        let starts: Vec<u32> = dom
+            .attributes
+            .iter()
+            .filter(|a| a.name == attr::CLASS)
+            .map(|a| a.start)
+            .collect();
+        assert!(starts[0] == starts[1] && starts[1] == starts[3], "{starts:?}");
+        let hidden = dom.with_attribute(|a| a.name == attr::HIDDEN && dom.value(a).is_empty());
+        assert_eq!(hidden.count(), 1);
+    }
 
     #[test]
     fn white_space_collapses_in_any_script() {

@@ -135,7 +135,6 @@ struct Walk<'d> {
     main_end: NodeId,
     heading_end: NodeId,
     prose_end: NodeId,
-    /// Buffer for the names of one element.
     /// Results for elements without a name other than a class, by tag, whether they have no attributes, and class.
     classes: HashMap<(Tag, bool, &'d str), ElementNames>,
 }

@@ -83,8 +83,8 @@ pub(crate) trait Database: Sync {
     fn key_uses(&self) -> &KeyUses;
 }
 
-/// Runs a closure in a transaction of a [`Database`], which has its time if it needs it ([`Database::transact`]), and waits
-/// for its end.
+/// Runs a block in a transaction of a [`Database`] and waits for its end. A block that needs the time of the transaction
+/// gets it as second argument (see [`Database::transact`]).
 macro_rules! transact {
     ($database:expr, |$transaction:ident| $work:block) => {
         $crate::sql::transact!($database, harvestman_core::time::Timestamp(0), |$transaction, _| $work)

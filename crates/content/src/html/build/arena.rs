@@ -91,7 +91,7 @@ impl Arena {
         start..self.attributes.len()
     }
 
-    /// Lets a class refer to the text of the last one with its hash, if they are equal; else remembers it.
+    /// Makes a class refer to the text of an equal one before it; otherwise remembers it under its hash.
     fn share_class(&mut self, at: usize) {
         let own = &self.attributes[at];
         let class = self.value(own).as_bytes();
